@@ -9,6 +9,9 @@ import (
 	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
+	"github.com/meshyard/meshyard/models/moderation"
+	"github.com/meshyard/meshyard/models/social"
 	"github.com/meshyard/meshyard/models/webhook"
 )
 
@@ -28,8 +31,8 @@ func TestAbstractTypes(t *testing.T) {
 	objects := map[string]any{
 		"Thing": new(models.Thing), "Make": new(models.Make), "Comment": new(models.Comment), "Collection": new(models.Collection),
 		"User": new(models.User), "File": new(models.File), "Category": new(models.Category), "Tag": new(models.Tag),
-		"Notification": new(models.Notification), "Report": new(models.Report), "Webhook": new(webhook.Webhook), "Session": new(models.Session),
-		"WebhookDelivery": new(webhook.Delivery), "AccessToken": new(models.Token), "ModerationEntry": new(models.ModerationEntry),
+		"Notification": new(social.Notification), "Report": new(moderation.Report), "Webhook": new(webhook.Webhook), "Session": new(account.Session),
+		"WebhookDelivery": new(webhook.Delivery), "AccessToken": new(account.Token), "ModerationEntry": new(models.ModerationEntry),
 	}
 	schema := graph.New(nil).Schema()
 	for name, definition := range schema.Types {

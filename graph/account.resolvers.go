@@ -24,7 +24,7 @@ func (r *makeResolver) IsTakenDown(ctx context.Context, obj *models.Make) (bool,
 
 // DeleteAccount is the resolver for the deleteAccount field.
 func (r *mutationResolver) DeleteAccount(ctx context.Context, input model.DeleteAccountInput) (*model.Deleted, error) {
-	id, err := r.Store.DeleteAccount(ctx, caller(ctx), input.Username, input.Reason)
+	id, err := r.Store.Account.DeleteAccount(ctx, caller(ctx), input.Username, input.Reason)
 	return &model.Deleted{Type: "User", DeletedID: id}, err
 }
 
@@ -36,19 +36,19 @@ func (r *mutationResolver) StageUserImage(ctx context.Context, input model.Stage
 
 // ReportSpam is the resolver for the reportSpam field.
 func (r *mutationResolver) ReportSpam(ctx context.Context, input model.ReportSpamInput) (*model.ReportSpamPayload, error) {
-	c, err := r.Store.ReportSpam(ctx, caller(ctx), input.ID)
+	c, err := r.Store.Moderation.ReportSpam(ctx, caller(ctx), input.ID)
 	return &model.ReportSpamPayload{Comment: c}, err
 }
 
 // RestoreComment is the resolver for the restoreComment field.
 func (r *mutationResolver) RestoreComment(ctx context.Context, input model.RestoreCommentInput) (*model.RestoreCommentPayload, error) {
-	c, err := r.Store.RestoreComment(ctx, caller(ctx), input.ID)
+	c, err := r.Store.Moderation.RestoreComment(ctx, caller(ctx), input.ID)
 	return &model.RestoreCommentPayload{Comment: c}, err
 }
 
 // RestoreMake is the resolver for the restoreMake field.
 func (r *mutationResolver) RestoreMake(ctx context.Context, input model.RestoreMakeInput) (*model.RestoreMakePayload, error) {
-	m, err := r.Store.RestoreMake(ctx, caller(ctx), input.ID)
+	m, err := r.Store.Moderation.RestoreMake(ctx, caller(ctx), input.ID)
 	return &model.RestoreMakePayload{Make: m}, err
 }
 

@@ -9,12 +9,12 @@ import (
 	"context"
 
 	"github.com/meshyard/meshyard/graph/model"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
 )
 
 // CreateApplication is the resolver for the createApplication field.
-func (r *mutationResolver) CreateApplication(ctx context.Context, input models.NewApplication) (*model.CreateApplicationPayload, error) {
-	secret, a, err := r.Store.CreateApplication(ctx, caller(ctx), input)
+func (r *mutationResolver) CreateApplication(ctx context.Context, input account.NewApplication) (*model.CreateApplicationPayload, error) {
+	secret, a, err := r.Store.Account.CreateApplication(ctx, caller(ctx), input)
 	if err != nil {
 		return nil, err
 	}
@@ -27,11 +27,11 @@ func (r *mutationResolver) CreateApplication(ctx context.Context, input models.N
 
 // DeleteApplication is the resolver for the deleteApplication field.
 func (r *mutationResolver) DeleteApplication(ctx context.Context, input model.DeleteApplicationInput) (*model.DeleteApplicationPayload, error) {
-	return &model.DeleteApplicationPayload{DeletedClientID: input.ClientID}, r.Store.DeleteApplication(ctx, caller(ctx), input.ClientID)
+	return &model.DeleteApplicationPayload{DeletedClientID: input.ClientID}, r.Store.Account.DeleteApplication(ctx, caller(ctx), input.ClientID)
 }
 
 // Applications is the resolver for the applications field.
-func (r *queryResolver) Applications(ctx context.Context) ([]*models.Application, error) {
-	found, err := r.Store.Applications(ctx, caller(ctx))
+func (r *queryResolver) Applications(ctx context.Context) ([]*account.Application, error) {
+	found, err := r.Store.Account.Applications(ctx, caller(ctx))
 	return orEmpty(found), err
 }

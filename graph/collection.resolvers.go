@@ -60,7 +60,7 @@ func (r *collectionResolver) IsLiked(ctx context.Context, objs []*models.Collect
 
 // Likers is the batch resolver for the likers field.
 func (r *collectionResolver) Likers(ctx context.Context, objs []*models.Collection, first *int32, after *string, last *int32, before *string) ([]*model.UserConnection, error) {
-	return usersOf(ctx, r.Resolver, "Collection.likers", r.Store.Likers(models.OnCollection), pageArgs{first, after, last, before}, objs, func(c *models.Collection) int64 { return c.ID })
+	return usersOf(ctx, r.Resolver, "Collection.likers", r.Store.Social.Likers(models.OnCollection), pageArgs{first, after, last, before}, objs, func(c *models.Collection) int64 { return c.ID })
 }
 
 // Things is the resolver for the things field.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/search"
 )
 
 // ownedList is a list that belongs to an object.
@@ -244,7 +245,7 @@ func ofOwn[C any](objs []*models.User, list func(userID int64) (models.List, err
 }
 
 // searchHits returns a page of the results of a search.
-func searchHits[T any](ctx context.Context, r *Resolver, name string, found *models.SearchResult, args pageArgs, of rows[T], as func(*T) model.SearchHit) (*model.SearchConnection, error) {
+func searchHits[T any](ctx context.Context, r *Resolver, name string, found *search.SearchResult, args pageArgs, of rows[T], as func(*T) model.SearchHit) (*model.SearchConnection, error) {
 	c, err := connectRoot[model.HitEdge](ctx, name, found.List, args, nodes[T, model.SearchHit]{pagesOf(r, of), as})
 	if err != nil {
 		return nil, err

@@ -13,11 +13,12 @@ import (
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/activity"
 )
 
 // Thing is the batch resolver for the thing field.
-func (r *downloadResolver) Thing(ctx context.Context, objs []*models.Download) ([]*models.Thing, error) {
-	found, err := load(ctx, r.Resolver, objs, things, func(d *models.Download) int64 { return d.ThingID })
+func (r *downloadResolver) Thing(ctx context.Context, objs []*activity.Download) ([]*models.Thing, error) {
+	found, err := load(ctx, r.Resolver, objs, things, func(d *activity.Download) int64 { return d.ThingID })
 	if err == nil && slices.Contains(found, nil) {
 		err = stale(ctx)
 	}
@@ -25,8 +26,8 @@ func (r *downloadResolver) Thing(ctx context.Context, objs []*models.Download) (
 }
 
 // File is the batch resolver for the file field.
-func (r *downloadResolver) File(ctx context.Context, objs []*models.Download) ([]*models.File, error) {
-	found, err := loadValues(objs, func(d *models.Download) int64 { return d.FileID }, func(ids []int64) (map[int64]*models.File, error) {
+func (r *downloadResolver) File(ctx context.Context, objs []*activity.Download) ([]*models.File, error) {
+	found, err := loadValues(objs, func(d *activity.Download) int64 { return d.FileID }, func(ids []int64) (map[int64]*models.File, error) {
 		return files.read(ctx, r.Resolver, ids, models.FileAccess)
 	})
 	return convert(found, err, visibleFile(ctx))
@@ -34,7 +35,7 @@ func (r *downloadResolver) File(ctx context.Context, objs []*models.Download) ([
 
 // RecordDownload is the resolver for the recordDownload field.
 func (r *mutationResolver) RecordDownload(ctx context.Context, input model.RecordDownloadInput) (*model.RecordDownloadPayload, error) {
-	d, f, err := r.Store.RecordDownload(ctx, caller(ctx), input.FileID)
+	d, f, err := r.Store.Activity.RecordDownload(ctx, caller(ctx), input.FileID)
 	if err != nil {
 		return nil, err
 	}

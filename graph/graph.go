@@ -150,10 +150,10 @@ func (g *Graph) Handler(o graphqlhttp.Options) (http.Handler, error) {
 	o.Executor = g.Executor(nil)
 	o.Cost = fieldCost
 	if o.Authenticate == nil {
-		o.Authenticate = g.resolver.Store.Authenticate
+		o.Authenticate = g.resolver.Store.Account.Authenticate
 	}
 	o.OnDeprecated = func(ctx context.Context, field, userAgent string) {
-		g.resolver.Store.NoteDeprecated(caller(ctx), field, userAgent)
+		g.resolver.Store.Activity.NoteDeprecated(caller(ctx), field, userAgent)
 	}
 	return graphqlhttp.New(o)
 }

@@ -10,11 +10,11 @@ import (
 
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
 )
 
 // Email is the resolver for the email field.
-func (r *invitationResolver) Email(ctx context.Context, obj *models.Invitation) (*string, error) {
+func (r *invitationResolver) Email(ctx context.Context, obj *account.Invitation) (*string, error) {
 	if obj.Email == "" {
 		return nil, nil
 	}
@@ -22,8 +22,8 @@ func (r *invitationResolver) Email(ctx context.Context, obj *models.Invitation) 
 }
 
 // CreateInvitation is the resolver for the createInvitation field.
-func (r *mutationResolver) CreateInvitation(ctx context.Context, input models.NewInvitation) (*model.CreateInvitationPayload, error) {
-	secret, inv, err := r.Store.CreateInvitation(ctx, caller(ctx), input)
+func (r *mutationResolver) CreateInvitation(ctx context.Context, input account.NewInvitation) (*model.CreateInvitationPayload, error) {
+	secret, inv, err := r.Store.Account.CreateInvitation(ctx, caller(ctx), input)
 	if err != nil {
 		return nil, err
 	}
@@ -32,24 +32,24 @@ func (r *mutationResolver) CreateInvitation(ctx context.Context, input models.Ne
 
 // RevokeInvitation is the resolver for the revokeInvitation field.
 func (r *mutationResolver) RevokeInvitation(ctx context.Context, input model.RevokeInvitationInput) (*model.RevokeInvitationPayload, error) {
-	return &model.RevokeInvitationPayload{RevokedID: input.ID}, r.Store.RevokeInvitation(ctx, caller(ctx), input.ID)
+	return &model.RevokeInvitationPayload{RevokedID: input.ID}, r.Store.Account.RevokeInvitation(ctx, caller(ctx), input.ID)
 }
 
 // RenameUser is the resolver for the renameUser field.
 func (r *mutationResolver) RenameUser(ctx context.Context, input model.RenameUserInput) (*model.RenameUserPayload, error) {
-	u, err := r.Store.RenameUser(ctx, caller(ctx), input.Username, input.NewUsername)
+	u, err := r.Store.Account.RenameUser(ctx, caller(ctx), input.Username, input.NewUsername)
 	return &model.RenameUserPayload{User: u}, renameField(err, "username", "newUsername")
 }
 
 // DisableUser is the resolver for the disableUser field.
 func (r *mutationResolver) DisableUser(ctx context.Context, input model.DisableUserInput) (*model.DisableUserPayload, error) {
-	u, err := r.Store.SuspendAndRevokeTokens(ctx, caller(ctx), input.Username, input.Reason)
+	u, err := r.Store.Account.SuspendAndRevokeTokens(ctx, caller(ctx), input.Username, input.Reason)
 	return &model.DisableUserPayload{User: u}, err
 }
 
 // Invitations is the resolver for the invitations field.
-func (r *queryResolver) Invitations(ctx context.Context) ([]*models.Invitation, error) {
-	found, err := r.Store.Invitations(ctx, caller(ctx))
+func (r *queryResolver) Invitations(ctx context.Context) ([]*account.Invitation, error) {
+	found, err := r.Store.Account.Invitations(ctx, caller(ctx))
 	return orEmpty(found), err
 }
 

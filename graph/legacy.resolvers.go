@@ -13,9 +13,9 @@ import (
 
 // Toggle is the resolver for the toggle field.
 func (r *mutationResolver) Toggle(ctx context.Context, input model.ToggleInput) (*model.TogglePayload, error) {
-	toggle := r.Store.ToggleLike
+	toggle := r.Store.Social.ToggleLike
 	if input.What == model.ToggleWatch {
-		toggle = r.Store.ToggleWatch
+		toggle = r.Store.Social.ToggleWatch
 	}
 	on, err := toggle(ctx, caller(ctx), *input.Target)
 	return &model.TogglePayload{IsOn: on}, err

@@ -20,37 +20,37 @@ func (r *likeThingPayloadResolver) Me(ctx context.Context, obj *model.LikeThingP
 
 // LikeThing is the resolver for the likeThing field.
 func (r *mutationResolver) LikeThing(ctx context.Context, input model.LikeThingInput) (*model.LikeThingPayload, error) {
-	thing, err := afterMark(ctx, r.Store.Like, models.OnThing, input.ID, r.Store.Thing)
+	thing, err := afterMark(ctx, r.Store.Social.Like, models.OnThing, input.ID, r.Store.Thing)
 	return &model.LikeThingPayload{Thing: thing}, err
 }
 
 // UnlikeThing is the resolver for the unlikeThing field.
 func (r *mutationResolver) UnlikeThing(ctx context.Context, input model.UnlikeThingInput) (*model.UnlikeThingPayload, error) {
-	thing, err := afterUnmark(ctx, r.Store.Unlike, models.OnThing, input.ID, r.Store.Thing)
+	thing, err := afterUnmark(ctx, r.Store.Social.Unlike, models.OnThing, input.ID, r.Store.Thing)
 	return &model.UnlikeThingPayload{Thing: thing}, err
 }
 
 // LikeMake is the resolver for the likeMake field.
 func (r *mutationResolver) LikeMake(ctx context.Context, input model.LikeMakeInput) (*model.LikeMakePayload, error) {
-	m, err := afterMark(ctx, r.Store.Like, models.OnMake, input.ID, r.Store.Make)
+	m, err := afterMark(ctx, r.Store.Social.Like, models.OnMake, input.ID, r.Store.Make)
 	return &model.LikeMakePayload{Make: m}, err
 }
 
 // UnlikeMake is the resolver for the unlikeMake field.
 func (r *mutationResolver) UnlikeMake(ctx context.Context, input model.UnlikeMakeInput) (*model.UnlikeMakePayload, error) {
-	m, err := afterUnmark(ctx, r.Store.Unlike, models.OnMake, input.ID, r.Store.Make)
+	m, err := afterUnmark(ctx, r.Store.Social.Unlike, models.OnMake, input.ID, r.Store.Make)
 	return &model.UnlikeMakePayload{Make: m}, err
 }
 
 // LikeCollection is the resolver for the likeCollection field.
 func (r *mutationResolver) LikeCollection(ctx context.Context, input model.LikeCollectionInput) (*model.LikeCollectionPayload, error) {
-	collection, err := afterMark(ctx, r.Store.Like, models.OnCollection, input.ID, r.Store.Collection)
+	collection, err := afterMark(ctx, r.Store.Social.Like, models.OnCollection, input.ID, r.Store.Collection)
 	return &model.LikeCollectionPayload{Collection: collection}, err
 }
 
 // UnlikeCollection is the resolver for the unlikeCollection field.
 func (r *mutationResolver) UnlikeCollection(ctx context.Context, input model.UnlikeCollectionInput) (*model.UnlikeCollectionPayload, error) {
-	collection, err := afterUnmark(ctx, r.Store.Unlike, models.OnCollection, input.ID, r.Store.Collection)
+	collection, err := afterUnmark(ctx, r.Store.Social.Unlike, models.OnCollection, input.ID, r.Store.Collection)
 	return &model.UnlikeCollectionPayload{Collection: collection}, err
 }
 

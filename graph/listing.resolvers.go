@@ -9,6 +9,7 @@ import (
 	"context"
 
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/activity"
 )
 
 // Featured is the resolver for the featured field.
@@ -27,9 +28,9 @@ func (r *queryResolver) Popular(ctx context.Context, page int32, perPage int32, 
 }
 
 // DeprecatedCalls is the resolver for the deprecatedCalls field.
-func (r *queryResolver) DeprecatedCalls(ctx context.Context, first int32) ([]*models.DeprecatedCall, error) {
+func (r *queryResolver) DeprecatedCalls(ctx context.Context, first int32) ([]*activity.DeprecatedCall, error) {
 	if err := inRange("first", first, 1_000); err != nil {
 		return nil, err
 	}
-	return r.Store.DeprecatedCalls(ctx, caller(ctx), int(first))
+	return r.Store.Activity.DeprecatedCalls(ctx, caller(ctx), int(first))
 }

@@ -7,6 +7,10 @@ import (
 	"github.com/meshyard/meshyard/internal/fieldset"
 	"github.com/meshyard/meshyard/internal/graphql/breadthfirst"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
+	"github.com/meshyard/meshyard/models/activity"
+	"github.com/meshyard/meshyard/models/moderation"
+	"github.com/meshyard/meshyard/models/social"
 	"github.com/meshyard/meshyard/models/webhook"
 )
 
@@ -39,11 +43,11 @@ var (
 	makes             = rowsOf[models.Make]()
 	collections       = rowsOf[models.Collection]()
 	tags              = rowsOf[models.Tag]()
-	downloads         = rowsOf[models.Download]()
-	tokens            = rows[models.Token]{all: models.AllTokenFields, byID: models.ByIDs[models.Token]}
-	applications      = rowsOf[models.Application]()
-	reports           = rowsOf[models.Report]()
-	notifications     = rowsOf[models.Notification]()
+	downloads         = rowsOf[activity.Download]()
+	tokens            = rows[account.Token]{all: account.AllTokenFields, byID: models.ByIDs[account.Token]}
+	applications      = rowsOf[account.Application]()
+	reports           = rowsOf[moderation.Report]()
+	notifications     = rowsOf[social.Notification]()
 	moderationEntries = rowsOf[models.ModerationEntry]()
 	webhooks          = rows[webhook.Webhook]{all: webhook.AllFields, byID: models.ByIDs[webhook.Webhook]}
 	deliveries        = rowsOf[webhook.Delivery]()

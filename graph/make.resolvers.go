@@ -61,7 +61,7 @@ func (r *makeResolver) Comments(ctx context.Context, objs []*models.Make, first 
 
 // Likers is the batch resolver for the likers field.
 func (r *makeResolver) Likers(ctx context.Context, objs []*models.Make, first *int32, after *string, last *int32, before *string) ([]*model.UserConnection, error) {
-	return usersOf(ctx, r.Resolver, "Make.likers", r.Store.Likers(models.OnMake), pageArgs{first, after, last, before}, objs, makeID)
+	return usersOf(ctx, r.Resolver, "Make.likers", r.Store.Social.Likers(models.OnMake), pageArgs{first, after, last, before}, objs, makeID)
 }
 
 // CreateMake is the resolver for the createMake field.

@@ -61,37 +61,37 @@ func (r *moderationEntryResolver) Role(ctx context.Context, obj *models.Moderati
 
 // SuspendUser is the resolver for the suspendUser field.
 func (r *mutationResolver) SuspendUser(ctx context.Context, input model.SuspendUserInput) (*model.SuspendUserPayload, error) {
-	u, err := r.Store.SuspendUser(ctx, caller(ctx), input.Username, input.Reason)
+	u, err := r.Store.Moderation.SuspendUser(ctx, caller(ctx), input.Username, input.Reason)
 	return &model.SuspendUserPayload{User: u}, err
 }
 
 // UnsuspendUser is the resolver for the unsuspendUser field.
 func (r *mutationResolver) UnsuspendUser(ctx context.Context, input model.UnsuspendUserInput) (*model.UnsuspendUserPayload, error) {
-	u, err := r.Store.UnsuspendUser(ctx, caller(ctx), input.Username, input.Reason)
+	u, err := r.Store.Moderation.UnsuspendUser(ctx, caller(ctx), input.Username, input.Reason)
 	return &model.UnsuspendUserPayload{User: u}, err
 }
 
 // SetUserRole is the resolver for the setUserRole field.
 func (r *mutationResolver) SetUserRole(ctx context.Context, input model.SetUserRoleInput) (*model.SetUserRolePayload, error) {
-	u, err := r.Store.SetUserRole(ctx, caller(ctx), input.Username, input.Role, input.Reason)
+	u, err := r.Store.Moderation.SetUserRole(ctx, caller(ctx), input.Username, input.Role, input.Reason)
 	return &model.SetUserRolePayload{User: u}, err
 }
 
 // TakeDownThing is the resolver for the takeDownThing field.
 func (r *mutationResolver) TakeDownThing(ctx context.Context, input model.TakeDownThingInput) (*model.TakeDownThingPayload, error) {
-	t, err := r.Store.TakeDownThing(ctx, caller(ctx), input.ID, input.Reason)
+	t, err := r.Store.Moderation.TakeDownThing(ctx, caller(ctx), input.ID, input.Reason)
 	return &model.TakeDownThingPayload{Thing: t}, err
 }
 
 // RestoreThing is the resolver for the restoreThing field.
 func (r *mutationResolver) RestoreThing(ctx context.Context, input model.RestoreThingInput) (*model.RestoreThingPayload, error) {
-	t, err := r.Store.RestoreThing(ctx, caller(ctx), input.ID, input.Reason)
+	t, err := r.Store.Moderation.RestoreThing(ctx, caller(ctx), input.ID, input.Reason)
 	return &model.RestoreThingPayload{Thing: t}, err
 }
 
 // ModerationLog is the resolver for the moderationLog field.
 func (r *queryResolver) ModerationLog(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.ModerationEntryConnection, error) {
-	list, err := r.Store.ModerationLog(caller(ctx))
+	list, err := r.Store.Moderation.ModerationLog(caller(ctx))
 	if err != nil {
 		return nil, err
 	}

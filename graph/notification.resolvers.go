@@ -13,6 +13,7 @@ import (
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/social"
 )
 
 // Me is the resolver for the me field.
@@ -21,39 +22,39 @@ func (r *deleteNotificationPayloadResolver) Me(ctx context.Context, obj *model.D
 }
 
 // Notifications is the resolver for the notifications field.
-func (r *markNotificationsReadPayloadResolver) Notifications(ctx context.Context, obj *models.ReadNotifications) ([]*models.Notification, error) {
+func (r *markNotificationsReadPayloadResolver) Notifications(ctx context.Context, obj *social.ReadNotifications) ([]*social.Notification, error) {
 	return inOrder(ctx, r.Resolver, obj.IDs, notifications)
 }
 
 // Me is the resolver for the me field.
-func (r *markNotificationsReadPayloadResolver) Me(ctx context.Context, obj *models.ReadNotifications) (*models.User, error) {
+func (r *markNotificationsReadPayloadResolver) Me(ctx context.Context, obj *social.ReadNotifications) (*models.User, error) {
 	return r.me(ctx)
 }
 
 // MarkNotificationsRead is the resolver for the markNotificationsRead field.
-func (r *mutationResolver) MarkNotificationsRead(ctx context.Context, input model.MarkNotificationsReadInput) (*models.ReadNotifications, error) {
-	return r.Store.MarkNotificationsRead(ctx, caller(ctx), input.Ids)
+func (r *mutationResolver) MarkNotificationsRead(ctx context.Context, input model.MarkNotificationsReadInput) (*social.ReadNotifications, error) {
+	return r.Store.Social.MarkNotificationsRead(ctx, caller(ctx), input.Ids)
 }
 
 // DeleteNotification is the resolver for the deleteNotification field.
 func (r *mutationResolver) DeleteNotification(ctx context.Context, input model.DeleteNotificationInput) (*model.Deleted, error) {
-	return &model.Deleted{Type: "Notification", DeletedID: input.ID}, r.Store.DeleteNotification(ctx, caller(ctx), input.ID)
+	return &model.Deleted{Type: "Notification", DeletedID: input.ID}, r.Store.Social.DeleteNotification(ctx, caller(ctx), input.ID)
 }
 
 // Actor is the batch resolver for the actor field.
-func (r *notificationResolver) Actor(ctx context.Context, objs []*models.Notification) ([]model.Actor, error) {
-	found, err := load(ctx, r.Resolver, objs, users, func(n *models.Notification) int64 { return n.ActorID })
+func (r *notificationResolver) Actor(ctx context.Context, objs []*social.Notification) ([]model.Actor, error) {
+	found, err := load(ctx, r.Resolver, objs, users, func(n *social.Notification) int64 { return n.ActorID })
 	return convert(found, err, asActor)
 }
 
 // Target is the batch resolver for the target field.
-func (r *notificationResolver) Target(ctx context.Context, objs []*models.Notification) ([]model.NotificationTarget, error) {
-	return visibleTargets[model.NotificationTarget](ctx, r.Resolver, objs, func(n *models.Notification) (models.Target, bool) { return n.Target(), true })
+func (r *notificationResolver) Target(ctx context.Context, objs []*social.Notification) ([]model.NotificationTarget, error) {
+	return visibleTargets[model.NotificationTarget](ctx, r.Resolver, objs, func(n *social.Notification) (models.Target, bool) { return n.Target(), true })
 }
 
 // Message is the batch resolver for the message field.
-func (r *notificationResolver) Message(ctx context.Context, objs []*models.Notification) ([]string, error) {
-	actors, err := loadValues(objs, func(n *models.Notification) int64 { return n.ActorID }, func(ids []int64) (map[int64]*models.User, error) {
+func (r *notificationResolver) Message(ctx context.Context, objs []*social.Notification) ([]string, error) {
+	actors, err := loadValues(objs, func(n *social.Notification) int64 { return n.ActorID }, func(ids []int64) (map[int64]*models.User, error) {
 		return r.Store.UsersByID(ctx, caller(ctx), nameOfUser, ids)
 	})
 	sentences := make([]string, len(objs))
@@ -64,13 +65,13 @@ func (r *notificationResolver) Message(ctx context.Context, objs []*models.Notif
 }
 
 // Decision is the batch resolver for the decision field.
-func (r *notificationResolver) Decision(ctx context.Context, objs []*models.Notification) ([]*models.ModerationEntry, error) {
-	return load(ctx, r.Resolver, objs, moderationEntries, func(n *models.Notification) int64 { return n.DecisionID })
+func (r *notificationResolver) Decision(ctx context.Context, objs []*social.Notification) ([]*models.ModerationEntry, error) {
+	return load(ctx, r.Resolver, objs, moderationEntries, func(n *social.Notification) int64 { return n.DecisionID })
 }
 
 // Notification is the resolver for the notification field.
-func (r *queryResolver) Notification(ctx context.Context, id int64) (*models.Notification, error) {
-	return r.Store.Notification(ctx, caller(ctx), selected(ctx, models.AllNotificationFields), id)
+func (r *queryResolver) Notification(ctx context.Context, id int64) (*social.Notification, error) {
+	return r.Store.Social.Notification(ctx, caller(ctx), selected(ctx, social.AllNotificationFields), id)
 }
 
 // Notifications is the resolver for the notifications field.
@@ -81,10 +82,10 @@ func (r *subscriptionResolver) Notifications(ctx context.Context) (<-chan *model
 // Notifications is the batch resolver for the notifications field.
 func (r *userResolver) Notifications(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string, unreadOnly bool, since *time.Time) ([]*model.NotificationConnection, error) {
 	return ofOwn(objs, func(userID int64) (models.List, error) {
-		return r.Store.Notifications(caller(ctx), userID, models.NotificationFilter{UnreadOnly: unreadOnly, Since: since})
+		return r.Store.Social.Notifications(caller(ctx), userID, social.NotificationFilter{UnreadOnly: unreadOnly, Since: since})
 	}, func(list models.List) ([]*model.NotificationConnection, error) {
 		found, err := connect[model.NotificationEdge](ctx, objs, ownedList[*models.User]{fmt.Sprint("User.notifications ", unreadOnly, since), list, ownID(ctx)}, pageArgs{first, after, last, before}, nodesOf(r.Resolver, notifications))
-		return convert(found, err, func(c *model.Connection[*models.Notification, model.NotificationEdge]) *model.NotificationConnection {
+		return convert(found, err, func(c *model.Connection[*social.Notification, model.NotificationEdge]) *model.NotificationConnection {
 			return &model.NotificationConnection{Connection: c}
 		})
 	})
@@ -95,7 +96,7 @@ func (r *userResolver) UnreadNotificationCount(ctx context.Context, obj *models.
 	if obj.ID != caller(ctx).UserID {
 		return nil, nil
 	}
-	n, err := r.Store.UnreadNotifications(ctx, caller(ctx))
+	n, err := r.Store.Social.UnreadNotifications(ctx, caller(ctx))
 	shown := int32(n)
 	return &shown, err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/activity"
 )
 
 // RandomThings is the resolver for the randomThings field.
@@ -19,7 +20,7 @@ func (r *queryResolver) RandomThings(ctx context.Context, first int32) ([]*model
 	if err := inRange("first", first, maxFirst); err != nil {
 		return nil, err
 	}
-	return r.Store.RandomThings(ctx, caller(ctx), selected(ctx, models.AllThingFields), int(first))
+	return r.Store.Search.RandomThings(ctx, caller(ctx), selected(ctx, models.AllThingFields), int(first))
 }
 
 // RenderMarkdown is the resolver for the renderMarkdown field.
@@ -29,7 +30,7 @@ func (r *queryResolver) RenderMarkdown(ctx context.Context, text string) (*strin
 }
 
 // ThingID is the resolver for the thingId field.
-func (r *statsDayResolver) ThingID(ctx context.Context, obj *models.StatsDay) (*int64, error) {
+func (r *statsDayResolver) ThingID(ctx context.Context, obj *activity.StatsDay) (*int64, error) {
 	if obj.ThingID == 0 {
 		return nil, nil
 	}
@@ -38,19 +39,21 @@ func (r *statsDayResolver) ThingID(ctx context.Context, obj *models.StatsDay) (*
 
 // RecommendedThings is the batch resolver for the recommendedThings field.
 func (r *userResolver) RecommendedThings(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error) {
-	return ofOwn(objs, func(userID int64) (models.List, error) { return r.Store.RecommendedThings(ctx, caller(ctx), userID) }, func(list models.List) ([]*model.ThingConnection, error) {
+	return ofOwn(objs, func(userID int64) (models.List, error) {
+		return r.Store.Search.RecommendedThings(ctx, caller(ctx), userID)
+	}, func(list models.List) ([]*model.ThingConnection, error) {
 		return thingsOf(ctx, r.Resolver, "User.recommendedThings", list, pageArgs{first, after, last, before}, objs, ownID(ctx))
 	})
 }
 
 // RecommendedTags is the resolver for the recommendedTags field.
 func (r *userResolver) RecommendedTags(ctx context.Context, obj *models.User) ([]*models.Tag, error) {
-	return r.Store.RecommendedTags(ctx, caller(ctx), selected(ctx, models.AllTagFields), obj.ID)
+	return r.Store.Search.RecommendedTags(ctx, caller(ctx), selected(ctx, models.AllTagFields), obj.ID)
 }
 
 // LikedThingIds is the resolver for the likedThingIds field.
 func (r *userResolver) LikedThingIds(ctx context.Context, obj *models.User) ([]int64, error) {
-	ids, err := r.Store.LikedThingIDs(ctx, obj.ID)
+	ids, err := r.Store.Social.LikedThingIDs(ctx, obj.ID)
 	return orEmpty(ids), err
 }
 
@@ -61,8 +64,8 @@ func (r *userResolver) CollectedThingIds(ctx context.Context, obj *models.User) 
 }
 
 // Stats is the resolver for the stats field.
-func (r *userResolver) Stats(ctx context.Context, obj *models.User, from time.Time, to time.Time, byThing bool) ([]*models.StatsDay, error) {
-	days, err := r.Store.Stats(ctx, caller(ctx), obj.ID, models.StatsPeriod{From: from, To: to, ByThing: byThing})
+func (r *userResolver) Stats(ctx context.Context, obj *models.User, from time.Time, to time.Time, byThing bool) ([]*activity.StatsDay, error) {
+	days, err := r.Store.Activity.Stats(ctx, caller(ctx), obj.ID, activity.StatsPeriod{From: from, To: to, ByThing: byThing})
 	return orEmpty(days), err
 }
 

@@ -11,36 +11,37 @@ import (
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/moderation"
 )
 
 // ClosedReports is the resolver for the closedReports field.
-func (r *dismissReportPayloadResolver) ClosedReports(ctx context.Context, obj *models.DecidedReport) ([]*models.Report, error) {
+func (r *dismissReportPayloadResolver) ClosedReports(ctx context.Context, obj *moderation.DecidedReport) ([]*moderation.Report, error) {
 	return inOrder(ctx, r.Resolver, obj.Closed, reports)
 }
 
 // ReportContent is the resolver for the reportContent field.
-func (r *mutationResolver) ReportContent(ctx context.Context, input models.NewReport) (*model.ReportContentPayload, error) {
-	report, err := r.Store.ReportContent(ctx, caller(ctx), input)
+func (r *mutationResolver) ReportContent(ctx context.Context, input moderation.NewReport) (*model.ReportContentPayload, error) {
+	report, err := r.Store.Moderation.ReportContent(ctx, caller(ctx), input)
 	return &model.ReportContentPayload{Report: report}, err
 }
 
 // ResolveReport is the resolver for the resolveReport field.
-func (r *mutationResolver) ResolveReport(ctx context.Context, input model.ResolveReportInput) (*models.DecidedReport, error) {
-	return r.Store.DecideReport(ctx, caller(ctx), input.ID, models.Resolved, input.Reason)
+func (r *mutationResolver) ResolveReport(ctx context.Context, input model.ResolveReportInput) (*moderation.DecidedReport, error) {
+	return r.Store.Moderation.DecideReport(ctx, caller(ctx), input.ID, moderation.Resolved, input.Reason)
 }
 
 // DismissReport is the resolver for the dismissReport field.
-func (r *mutationResolver) DismissReport(ctx context.Context, input model.DismissReportInput) (*models.DecidedReport, error) {
-	return r.Store.DecideReport(ctx, caller(ctx), input.ID, models.Dismissed, input.Reason)
+func (r *mutationResolver) DismissReport(ctx context.Context, input model.DismissReportInput) (*moderation.DecidedReport, error) {
+	return r.Store.Moderation.DecideReport(ctx, caller(ctx), input.ID, moderation.Dismissed, input.Reason)
 }
 
 // Reports is the resolver for the reports field.
-func (r *queryResolver) Reports(ctx context.Context, first *int32, after *string, last *int32, before *string, state *models.ReportState) (*model.ReportConnection, error) {
-	var in models.ReportState
+func (r *queryResolver) Reports(ctx context.Context, first *int32, after *string, last *int32, before *string, state *moderation.ReportState) (*model.ReportConnection, error) {
+	var in moderation.ReportState
 	if state != nil {
 		in = *state
 	}
-	list, err := r.Store.Reports(caller(ctx), in)
+	list, err := r.Store.Moderation.Reports(caller(ctx), in)
 	if err != nil {
 		return nil, err
 	}
@@ -49,29 +50,29 @@ func (r *queryResolver) Reports(ctx context.Context, first *int32, after *string
 }
 
 // Reporter is the batch resolver for the reporter field.
-func (r *reportResolver) Reporter(ctx context.Context, objs []*models.Report) ([]*models.User, error) {
-	return load(ctx, r.Resolver, objs, users, func(r *models.Report) int64 { return r.ReporterID })
+func (r *reportResolver) Reporter(ctx context.Context, objs []*moderation.Report) ([]*models.User, error) {
+	return load(ctx, r.Resolver, objs, users, func(r *moderation.Report) int64 { return r.ReporterID })
 }
 
 // User is the batch resolver for the user field.
-func (r *reportResolver) User(ctx context.Context, objs []*models.Report) ([]*models.User, error) {
-	return load(ctx, r.Resolver, objs, users, func(r *models.Report) int64 { return r.UserID })
+func (r *reportResolver) User(ctx context.Context, objs []*moderation.Report) ([]*models.User, error) {
+	return load(ctx, r.Resolver, objs, users, func(r *moderation.Report) int64 { return r.UserID })
 }
 
 // Target is the batch resolver for the target field.
-func (r *reportResolver) Target(ctx context.Context, objs []*models.Report) ([]model.ReportTarget, error) {
-	return visibleTargets[model.ReportTarget](ctx, r.Resolver, objs, func(r *models.Report) (models.Target, bool) {
+func (r *reportResolver) Target(ctx context.Context, objs []*moderation.Report) ([]model.ReportTarget, error) {
+	return visibleTargets[model.ReportTarget](ctx, r.Resolver, objs, func(r *moderation.Report) (models.Target, bool) {
 		return models.Target{Type: r.TargetType, ID: r.TargetID}, true
 	})
 }
 
 // DecidedBy is the batch resolver for the decidedBy field.
-func (r *reportResolver) DecidedBy(ctx context.Context, objs []*models.Report) ([]*models.User, error) {
-	return load(ctx, r.Resolver, objs, users, func(r *models.Report) int64 { return r.DecidedBy })
+func (r *reportResolver) DecidedBy(ctx context.Context, objs []*moderation.Report) ([]*models.User, error) {
+	return load(ctx, r.Resolver, objs, users, func(r *moderation.Report) int64 { return r.DecidedBy })
 }
 
 // Decision is the resolver for the decision field.
-func (r *reportResolver) Decision(ctx context.Context, obj *models.Report) (string, error) {
+func (r *reportResolver) Decision(ctx context.Context, obj *moderation.Report) (string, error) {
 	if !caller(ctx).Moderates() {
 		return "", nil
 	}
@@ -79,7 +80,7 @@ func (r *reportResolver) Decision(ctx context.Context, obj *models.Report) (stri
 }
 
 // ClosedReports is the resolver for the closedReports field.
-func (r *resolveReportPayloadResolver) ClosedReports(ctx context.Context, obj *models.DecidedReport) ([]*models.Report, error) {
+func (r *resolveReportPayloadResolver) ClosedReports(ctx context.Context, obj *moderation.DecidedReport) ([]*moderation.Report, error) {
 	return inOrder(ctx, r.Resolver, obj.Closed, reports)
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/internal/fieldset"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/search"
 )
 
 // thingPath matches the paths of a thing on this server: its page, its viewer and its REST
@@ -32,7 +33,7 @@ func (r *Resolver) thingAt(text string) string {
 }
 
 // names returns up to n distinct names of the things that a search found, ignoring case.
-func (r *Resolver) names(ctx context.Context, found *models.SearchResult, n int) ([]string, error) {
+func (r *Resolver) names(ctx context.Context, found *search.SearchResult, n int) ([]string, error) {
 	pages, err := models.Pages(ctx, r.Store.Store, caller(ctx), nameOfThing, found.List, []int64{0}, models.Slice{First: maxFirst})
 	names, seen := []string{}, make(map[string]bool)
 	for _, e := range pages[0].Entries {
@@ -48,7 +49,7 @@ func (r *Resolver) names(ctx context.Context, found *models.SearchResult, n int)
 var nameOfThing = fieldset.Of[models.Thing]("Name")
 
 // facetsOf converts the facets of a search.
-func facetsOf[F, V any](counts []models.Facet[V], as func(model.Facet[V]) F) []F {
+func facetsOf[F, V any](counts []search.Facet[V], as func(model.Facet[V]) F) []F {
 	facets := make([]F, len(counts))
 	for i, c := range counts {
 		facets[i] = as(model.Facet[V]{Value: c.Value, Count: int32(c.Count)})

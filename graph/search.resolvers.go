@@ -13,6 +13,7 @@ import (
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/search"
 )
 
 // Category is the batch resolver for the category field.
@@ -30,7 +31,7 @@ func (r *creatorFacetResolver) Creator(ctx context.Context, objs []*model.Creato
 }
 
 // Search is the resolver for the search field.
-func (r *queryResolver) Search(ctx context.Context, first *int32, after *string, last *int32, before *string, query string, typeArg models.SearchType, filter *models.Filter, sort models.Sort) (*model.SearchConnection, error) {
+func (r *queryResolver) Search(ctx context.Context, first *int32, after *string, last *int32, before *string, query string, typeArg search.SearchType, filter *models.Filter, sort models.Sort) (*model.SearchConnection, error) {
 	f, at := models.Filter{}, pageArgs{first, after, last, before}
 	if filter != nil {
 		f = *filter
@@ -38,20 +39,20 @@ func (r *queryResolver) Search(ctx context.Context, first *int32, after *string,
 	if err := r.Store.Resolve(ctx, caller(ctx), &f); err != nil {
 		return nil, err
 	}
-	if id := r.at(ctx).thingAt(query); id != "" && typeArg == models.SearchThings {
+	if id := r.at(ctx).thingAt(query); id != "" && typeArg == search.SearchThings {
 		query = id
 	}
-	found, err := r.Store.Search(ctx, typeArg, query, f, sort)
+	found, err := r.Store.Search.Search(ctx, typeArg, query, f, sort)
 	if err != nil {
 		return nil, err
 	}
 	name := fmt.Sprint("search ", typeArg, " ", sort)
 	switch typeArg {
-	case models.SearchMakes:
+	case search.SearchMakes:
 		return searchHits(ctx, r.Resolver, name, found, at, makes, func(m *models.Make) model.SearchHit { return m })
-	case models.SearchUsers:
+	case search.SearchUsers:
 		return searchHits(ctx, r.Resolver, name, found, at, users, func(u *models.User) model.SearchHit { return u })
-	case models.SearchCollections:
+	case search.SearchCollections:
 		return searchHits(ctx, r.Resolver, name, found, at, collections, func(c *models.Collection) model.SearchHit { return c })
 	}
 	return searchHits(ctx, r.Resolver, name, found, at, things, func(t *models.Thing) model.SearchHit { return t })
@@ -64,7 +65,7 @@ func (r *queryResolver) Suggestions(ctx context.Context, query string, first int
 	}
 	f := models.Filter{}
 	f.Hide(caller(ctx))
-	found, err := r.Store.Search(ctx, models.SearchThings, query, f, models.ByRelevance)
+	found, err := r.Store.Search.Search(ctx, search.SearchThings, query, f, models.ByRelevance)
 	if err != nil {
 		return nil, err
 	}

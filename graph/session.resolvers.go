@@ -10,23 +10,23 @@ import (
 
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
 )
 
 // EndSessions is the resolver for the endSessions field.
 func (r *mutationResolver) EndSessions(ctx context.Context, input model.EndSessionsInput) (*model.EndSessionsPayload, error) {
-	ids, err := r.Store.EndSessions(ctx, caller(ctx), input.Ids)
+	ids, err := r.Store.Account.EndSessions(ctx, caller(ctx), input.Ids)
 	return &model.EndSessionsPayload{EndedIds: ids}, err
 }
 
 // Sessions is the resolver for the sessions field.
-func (r *queryResolver) Sessions(ctx context.Context) ([]*models.Session, error) {
-	found, err := r.Store.Sessions(ctx, caller(ctx))
+func (r *queryResolver) Sessions(ctx context.Context) ([]*account.Session, error) {
+	found, err := r.Store.Account.Sessions(ctx, caller(ctx))
 	return orEmpty(found), err
 }
 
 // IsCurrent is the resolver for the isCurrent field.
-func (r *sessionResolver) IsCurrent(ctx context.Context, obj *models.Session) (bool, error) {
+func (r *sessionResolver) IsCurrent(ctx context.Context, obj *account.Session) (bool, error) {
 	return obj.ID == caller(ctx).SessionID, nil
 }
 

@@ -79,7 +79,7 @@ func TestTargetIsGoneMeanwhile(t *testing.T) {
 						return gone.make(ctx, target.ID)
 					}
 				}
-				for kind, marks := range map[string]struct{ add, remove markFunc }{"like": {s.Like, s.Unlike}, "watch": {s.Watch, s.Unwatch}} {
+				for kind, marks := range map[string]struct{ add, remove markFunc }{"like": {s.Social.Like, s.Social.Unlike}, "watch": {s.Social.Watch, s.Social.Unwatch}} {
 					id := collection()
 					if c, err := afterMark(ctx, marks.add, models.OnCollection, id, s.Collection); err != nil || c == nil || c.ID != id {
 						t.Errorf("add a %s: got %+v and the error %v, want the collection", kind, c, err)

@@ -200,7 +200,7 @@ func (r *thingResolver) Comments(ctx context.Context, objs []*models.Thing, firs
 
 // Likers is the batch resolver for the likers field.
 func (r *thingResolver) Likers(ctx context.Context, objs []*models.Thing, first *int32, after *string, last *int32, before *string) ([]*model.UserConnection, error) {
-	return usersOf(ctx, r.Resolver, "Thing.likers", r.Store.Likers(models.OnThing), pageArgs{first, after, last, before}, objs, thingID)
+	return usersOf(ctx, r.Resolver, "Thing.likers", r.Store.Social.Likers(models.OnThing), pageArgs{first, after, last, before}, objs, thingID)
 }
 
 // FromCategory is the resolver for the fromCategory field.

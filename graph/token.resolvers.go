@@ -10,17 +10,17 @@ import (
 
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
 )
 
 // Application is the batch resolver for the application field.
-func (r *accessTokenResolver) Application(ctx context.Context, objs []*models.Token) ([]*models.Application, error) {
-	return load(ctx, r.Resolver, objs, applications, func(t *models.Token) int64 { return t.ApplicationID })
+func (r *accessTokenResolver) Application(ctx context.Context, objs []*account.Token) ([]*account.Application, error) {
+	return load(ctx, r.Resolver, objs, applications, func(t *account.Token) int64 { return t.ApplicationID })
 }
 
 // CreateToken is the resolver for the createToken field.
-func (r *mutationResolver) CreateToken(ctx context.Context, input models.NewToken) (*model.CreateTokenPayload, error) {
-	secret, t, err := r.Store.CreateToken(ctx, caller(ctx), input)
+func (r *mutationResolver) CreateToken(ctx context.Context, input account.NewToken) (*model.CreateTokenPayload, error) {
+	secret, t, err := r.Store.Account.CreateToken(ctx, caller(ctx), input)
 	if err != nil {
 		return nil, err
 	}
@@ -29,13 +29,13 @@ func (r *mutationResolver) CreateToken(ctx context.Context, input models.NewToke
 
 // RevokeToken is the resolver for the revokeToken field.
 func (r *mutationResolver) RevokeToken(ctx context.Context, input model.RevokeTokenInput) (*model.RevokeTokenPayload, error) {
-	t, err := r.Store.RevokeToken(ctx, caller(ctx), input.ID)
+	t, err := r.Store.Account.RevokeToken(ctx, caller(ctx), input.ID)
 	return &model.RevokeTokenPayload{Token: t}, err
 }
 
 // Tokens is the resolver for the tokens field.
 func (r *queryResolver) Tokens(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.AccessTokenConnection, error) {
-	list, err := r.Store.Tokens(caller(ctx))
+	list, err := r.Store.Account.Tokens(caller(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/activity"
 )
 
 // Me is the resolver for the me field.
@@ -28,13 +29,13 @@ func (r *mutationResolver) UpdateProfile(ctx context.Context, input models.Profi
 
 // FollowUser is the resolver for the followUser field.
 func (r *mutationResolver) FollowUser(ctx context.Context, input model.FollowUserInput) (*model.FollowUserPayload, error) {
-	u, err := r.Store.Follow(ctx, caller(ctx), input.Username)
+	u, err := r.Store.Social.Follow(ctx, caller(ctx), input.Username)
 	return &model.FollowUserPayload{User: u}, err
 }
 
 // UnfollowUser is the resolver for the unfollowUser field.
 func (r *mutationResolver) UnfollowUser(ctx context.Context, input model.UnfollowUserInput) (*model.UnfollowUserPayload, error) {
-	u, err := r.Store.Unfollow(ctx, caller(ctx), input.Username)
+	u, err := r.Store.Social.Unfollow(ctx, caller(ctx), input.Username)
 	return &model.UnfollowUserPayload{User: u}, err
 }
 
@@ -123,7 +124,7 @@ func (r *userResolver) Makes(ctx context.Context, objs []*models.User, first *in
 
 // LikedThings is the batch resolver for the likedThings field.
 func (r *userResolver) LikedThings(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error) {
-	return thingsOf(ctx, r.Resolver, "User.likedThings", r.Store.LikedThings(), pageArgs{first, after, last, before}, objs, userID)
+	return thingsOf(ctx, r.Resolver, "User.likedThings", r.Store.Social.LikedThings(), pageArgs{first, after, last, before}, objs, userID)
 }
 
 // Collections is the batch resolver for the collections field.
@@ -133,19 +134,19 @@ func (r *userResolver) Collections(ctx context.Context, objs []*models.User, fir
 
 // Followers is the batch resolver for the followers field.
 func (r *userResolver) Followers(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.UserConnection, error) {
-	return usersOf(ctx, r.Resolver, "User.followers", r.Store.Followers(), pageArgs{first, after, last, before}, objs, userID)
+	return usersOf(ctx, r.Resolver, "User.followers", r.Store.Social.Followers(), pageArgs{first, after, last, before}, objs, userID)
 }
 
 // Following is the batch resolver for the following field.
 func (r *userResolver) Following(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.UserConnection, error) {
-	return usersOf(ctx, r.Resolver, "User.following", r.Store.Following(), pageArgs{first, after, last, before}, objs, userID)
+	return usersOf(ctx, r.Resolver, "User.following", r.Store.Social.Following(), pageArgs{first, after, last, before}, objs, userID)
 }
 
 // Downloads is the batch resolver for the downloads field.
 func (r *userResolver) Downloads(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.DownloadConnection, error) {
-	return ofOwn(objs, func(userID int64) (models.List, error) { return r.Store.Downloads(caller(ctx), userID) }, func(list models.List) ([]*model.DownloadConnection, error) {
+	return ofOwn(objs, func(userID int64) (models.List, error) { return r.Store.Activity.Downloads(caller(ctx), userID) }, func(list models.List) ([]*model.DownloadConnection, error) {
 		found, err := connect[model.DownloadEdge](ctx, objs, ownedList[*models.User]{"User.downloads", list, ownID(ctx)}, pageArgs{first, after, last, before}, nodesOf(r.Resolver, downloads))
-		return convert(found, err, func(c *model.Connection[*models.Download, model.DownloadEdge]) *model.DownloadConnection {
+		return convert(found, err, func(c *model.Connection[*activity.Download, model.DownloadEdge]) *model.DownloadConnection {
 			return &model.DownloadConnection{Connection: c}
 		})
 	})
@@ -153,7 +154,7 @@ func (r *userResolver) Downloads(ctx context.Context, objs []*models.User, first
 
 // DownloadedThings is the batch resolver for the downloadedThings field.
 func (r *userResolver) DownloadedThings(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error) {
-	return ofOwn(objs, func(userID int64) (models.List, error) { return r.Store.DownloadedThings(caller(ctx), userID) }, func(list models.List) ([]*model.ThingConnection, error) {
+	return ofOwn(objs, func(userID int64) (models.List, error) { return r.Store.Activity.DownloadedThings(caller(ctx), userID) }, func(list models.List) ([]*model.ThingConnection, error) {
 		return thingsOf(ctx, r.Resolver, "User.downloadedThings", list, pageArgs{first, after, last, before}, objs, ownID(ctx))
 	})
 }

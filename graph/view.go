@@ -6,6 +6,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/activity"
 )
 
 // withKey adds the key of a thing to a URL if the thing is unlisted. The caller of the request must
@@ -27,8 +28,8 @@ func (r *Resolver) noteView(ctx context.Context, t *models.Thing) {
 	c, viewer := caller(ctx), ""
 	if c.UserID == 0 {
 		if account := auth.Account(ctx); account != "" {
-			viewer = r.URLs.Key.Sign(viewPurpose, strconv.Itoa(int(models.Today())), account)
+			viewer = r.URLs.Key.Sign(viewPurpose, strconv.Itoa(int(activity.Today())), account)
 		}
 	}
-	r.Store.NoteView(c, t, viewer)
+	r.Store.Activity.NoteView(c, t, viewer)
 }

@@ -25,37 +25,37 @@ func (r *makeResolver) IsWatched(ctx context.Context, objs []*models.Make) ([]bo
 
 // WatchThing is the resolver for the watchThing field.
 func (r *mutationResolver) WatchThing(ctx context.Context, input model.WatchThingInput) (*model.WatchThingPayload, error) {
-	thing, err := afterMark(ctx, r.Store.Watch, models.OnThing, input.ID, r.Store.Thing)
+	thing, err := afterMark(ctx, r.Store.Social.Watch, models.OnThing, input.ID, r.Store.Thing)
 	return &model.WatchThingPayload{Thing: thing}, err
 }
 
 // UnwatchThing is the resolver for the unwatchThing field.
 func (r *mutationResolver) UnwatchThing(ctx context.Context, input model.UnwatchThingInput) (*model.UnwatchThingPayload, error) {
-	thing, err := afterUnmark(ctx, r.Store.Unwatch, models.OnThing, input.ID, r.Store.Thing)
+	thing, err := afterUnmark(ctx, r.Store.Social.Unwatch, models.OnThing, input.ID, r.Store.Thing)
 	return &model.UnwatchThingPayload{Thing: thing}, err
 }
 
 // WatchMake is the resolver for the watchMake field.
 func (r *mutationResolver) WatchMake(ctx context.Context, input model.WatchMakeInput) (*model.WatchMakePayload, error) {
-	m, err := afterMark(ctx, r.Store.Watch, models.OnMake, input.ID, r.Store.Make)
+	m, err := afterMark(ctx, r.Store.Social.Watch, models.OnMake, input.ID, r.Store.Make)
 	return &model.WatchMakePayload{Make: m}, err
 }
 
 // UnwatchMake is the resolver for the unwatchMake field.
 func (r *mutationResolver) UnwatchMake(ctx context.Context, input model.UnwatchMakeInput) (*model.UnwatchMakePayload, error) {
-	m, err := afterUnmark(ctx, r.Store.Unwatch, models.OnMake, input.ID, r.Store.Make)
+	m, err := afterUnmark(ctx, r.Store.Social.Unwatch, models.OnMake, input.ID, r.Store.Make)
 	return &model.UnwatchMakePayload{Make: m}, err
 }
 
 // WatchCollection is the resolver for the watchCollection field.
 func (r *mutationResolver) WatchCollection(ctx context.Context, input model.WatchCollectionInput) (*model.WatchCollectionPayload, error) {
-	collection, err := afterMark(ctx, r.Store.Watch, models.OnCollection, input.ID, r.Store.Collection)
+	collection, err := afterMark(ctx, r.Store.Social.Watch, models.OnCollection, input.ID, r.Store.Collection)
 	return &model.WatchCollectionPayload{Collection: collection}, err
 }
 
 // UnwatchCollection is the resolver for the unwatchCollection field.
 func (r *mutationResolver) UnwatchCollection(ctx context.Context, input model.UnwatchCollectionInput) (*model.UnwatchCollectionPayload, error) {
-	collection, err := afterUnmark(ctx, r.Store.Unwatch, models.OnCollection, input.ID, r.Store.Collection)
+	collection, err := afterUnmark(ctx, r.Store.Social.Unwatch, models.OnCollection, input.ID, r.Store.Collection)
 	return &model.UnwatchCollectionPayload{Collection: collection}, err
 }
 
@@ -71,7 +71,7 @@ func (r *unwatchThingPayloadResolver) Me(ctx context.Context, obj *model.Unwatch
 
 // WatchedThings is the batch resolver for the watchedThings field.
 func (r *userResolver) WatchedThings(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error) {
-	return ofOwn(objs, func(userID int64) (models.List, error) { return r.Store.WatchedThings(caller(ctx), userID) }, func(list models.List) ([]*model.ThingConnection, error) {
+	return ofOwn(objs, func(userID int64) (models.List, error) { return r.Store.Social.WatchedThings(caller(ctx), userID) }, func(list models.List) ([]*model.ThingConnection, error) {
 		return thingsOf(ctx, r.Resolver, "User.watchedThings", list, pageArgs{first, after, last, before}, objs, ownID(ctx))
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/meshyard/meshyard/graph/model"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/social"
 )
 
 // notificationInterval is the polling interval of a notification subscription. It polls because
@@ -15,11 +15,11 @@ const notificationInterval = time.Second
 // watchNotifications returns a channel that receives the number of unread notifications of the
 // caller immediately, and then each new notification, for up to maxWatchTime.
 func (r *Resolver) watchNotifications(ctx context.Context) (<-chan *model.NotificationUpdate, error) {
-	news, err := r.Store.NewNotifications(ctx, caller(ctx))
+	news, err := r.Store.Social.NewNotifications(ctx, caller(ctx))
 	if err != nil {
 		return nil, err
 	}
-	unread, err := r.Store.UnreadNotifications(ctx, caller(ctx))
+	unread, err := r.Store.Social.UnreadNotifications(ctx, caller(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func (r *Resolver) watchNotifications(ctx context.Context) (<-chan *model.Notifi
 		defer close(updates)
 		ctx, cancel := context.WithTimeout(ctx, maxWatchTime)
 		defer cancel()
-		send := func(n *models.Notification, unread int64) bool {
+		send := func(n *social.Notification, unread int64) bool {
 			select {
 			case updates <- &model.NotificationUpdate{Notification: n, UnreadCount: int32(unread)}:
 				return true

@@ -14,7 +14,7 @@ import (
 // checkAncestors returns BadInput if there are too many ancestors.
 func checkAncestors(ids []int64) error {
 	if len(ids) > maxAncestors {
-		return tooMany("ancestorIds", len(ids), maxAncestors)
+		return TooMany("ancestorIds", len(ids), maxAncestors)
 	}
 	return nil
 }
@@ -22,16 +22,16 @@ func checkAncestors(ids []int64) error {
 type remixes struct{ hidden hiddenThings }
 
 func (l remixes) Select(b *database.Builder, id any) *bun.SelectQuery {
-	q := b.Select().TableExpr("thing_ancestors AS ta").Where("ta.ancestor_id = ?", id).Where(isPublished, bun.Safe("ta.thing_id"))
+	q := b.Select().TableExpr("thing_ancestors AS ta").Where("ta.ancestor_id = ?", id).Where(IsPublished, bun.Safe("ta.thing_id"))
 	if l.hidden != (hiddenThings{}) {
-		q = l.hidden.from(q.Join("JOIN things AS t ON t.id = ta.thing_id"), b.Arg(database.CallerArg))
+		q = l.hidden.From(q.Join("JOIN things AS t ON t.id = ta.thing_id"), b.Arg(database.CallerArg))
 	}
 	return q
 }
 
 // Remixes lists the published remixes of things, newest first.
 func (s *Store) Remixes(caller auth.Caller) List {
-	return List{DB: s.DB.DB, By: database.Order{ID: "ta.thing_id"}, Rows: remixes{hiddenFrom(caller)}, Caller: caller.UserID}
+	return List{DB: s.DB.DB, By: database.Order{ID: "ta.thing_id"}, Rows: remixes{HiddenFrom(caller)}, Caller: caller.UserID}
 }
 
 type ancestors struct{}
@@ -78,11 +78,11 @@ func (s *Store) setAncestors(ctx context.Context, tx bun.Tx, caller auth.Caller,
 			input := fmt.Sprintf("ancestorIds[%d]", row.Position)
 			at := slices.IndexFunc(found, func(t *Thing) bool { return t.ID == row.AncestorID })
 			if at < 0 {
-				return about(input, NoSuch("thing", row.AncestorID))
+				return About(input, NoSuch("thing", row.AncestorID))
 			}
 			// Existing ancestors are kept, even if the caller cannot see them any more.
 			if err := found[at].Allows(caller); err != nil && !slices.Contains(before, row.AncestorID) {
-				return about(input, err)
+				return About(input, err)
 			}
 		}
 	}
@@ -108,7 +108,7 @@ func (s *Store) setAncestors(ctx context.Context, tx bun.Tx, caller auth.Caller,
 	if err := s.Raise(ctx, tx, ThingRemixed{t, added}); err != nil {
 		return err
 	}
-	return count(ctx, tx, thingRemixes.by(-1, before...), thingRemixes.by(1, after...))
+	return AddCounts(ctx, tx, thingRemixes.By(-1, before...), thingRemixes.By(1, after...))
 }
 
 func ancestorIDs(ctx context.Context, tx bun.Tx, thingID int64) (ids []int64, err error) {

@@ -18,14 +18,14 @@ const (
 	SignedTakenDown                  // issued during the takedown, to someone who sees the thing
 )
 
-// contentFields has the fields of a file that serving its content needs.
-var contentFields = fieldset.Of[File]("Name", "Kind", "Size", "ContentType", "SHA256", "MD5", "ObjectKey", "FinalizedAt", "CreatedAt", "ExpiresAt", "PreviewID").With(FileAccess)
+// ContentFields has the fields of a file that serving its content needs.
+var ContentFields = fieldset.Of[File]("Name", "Kind", "Size", "ContentType", "SHA256", "MD5", "ObjectKey", "FinalizedAt", "CreatedAt", "ExpiresAt", "PreviewID").With(FileAccess)
 
 // Blob returns a file and the object key of its content. It returns NotFound if the file or its
 // content does not exist, and Forbidden or NotFound if neither the signature nor the set of opened
 // things permits access to the file.
 func (s *Store) Blob(ctx context.Context, fileID int64, by Signature, opened *auth.Opened) (*File, string, error) {
-	f, ok, err := s.files.get(ctx, contentFields, fileID)
+	f, ok, err := s.files.get(ctx, ContentFields, fileID)
 	if err != nil {
 		return nil, "", err
 	}
@@ -41,7 +41,7 @@ func (s *Store) Blob(ctx context.Context, fileID int64, by Signature, opened *au
 		return f, f.ObjectKey, nil
 	}
 	if f.TakenDown() && by != SignedTakenDown {
-		return nil, "", f.down()
+		return nil, "", f.Down()
 	}
 	if !f.IsAvailable() {
 		return nil, "", Fail(NotFound, "file %d was imported without its content", fileID)

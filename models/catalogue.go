@@ -32,8 +32,8 @@ const (
 	ByName      Sort = "name" // from A to Z
 )
 
-// maxFound is the maximum number of results of a search that are counted.
-const maxFound = 10_000
+// MaxFound is the maximum number of results of a search that are counted.
+const MaxFound = 10_000
 
 // Things lists the published things that match a filter. It returns BadInput if the filter is not
 // valid.
@@ -62,7 +62,7 @@ func (s *Store) Things(f Filter, sort Sort) (List, error) {
 	}
 	l := List{DB: s.DB.DB, By: by, Caller: f.viewerID}
 	l.Rows = f.rows(allThings{f.hidden, sort == ByFeatured}, func(b *database.Builder, f Filter) *bun.SelectQuery {
-		q := filteredThings(b, f)
+		q := FilteredThings(b, f)
 		if sort == ByFeatured {
 			q = q.Where("t.featured_at IS NOT NULL")
 		}
@@ -73,9 +73,9 @@ func (s *Store) Things(f Filter, sort Sort) (List, error) {
 	}
 	switch {
 	case sort != ByFeatured:
-		l.Total = totalOf(func(ctx context.Context) (int64, error) { return s.countShown(ctx, f.hidden, f.viewerID) })
+		l.Total = TotalOf(func(ctx context.Context) (int64, error) { return s.countShown(ctx, f.hidden, f.viewerID) })
 	case f.IsZero():
-		l.Total = totalOf(s.countFeatured)
+		l.Total = TotalOf(s.countFeatured)
 	}
 	return l, nil
 }
@@ -91,11 +91,11 @@ func (l allThings) Select(b *database.Builder, _ any) *bun.SelectQuery {
 	if l.featured {
 		q = q.Where("t.featured_at IS NOT NULL")
 	}
-	return l.hidden.from(q, b.Arg(database.CallerArg))
+	return l.hidden.From(q, b.Arg(database.CallerArg))
 }
 
-// totalOf returns the function Total for a list that is the same for all parents.
-func totalOf(count func(context.Context) (int64, error)) func(context.Context, []int64) (map[int64]int64, error) {
+// TotalOf returns the function Total for a list that is the same for all parents.
+func TotalOf(count func(context.Context) (int64, error)) func(context.Context, []int64) (map[int64]int64, error) {
 	return func(ctx context.Context, parents []int64) (map[int64]int64, error) {
 		n, err := count(ctx)
 		totals := make(map[int64]int64, len(parents))
@@ -123,14 +123,14 @@ func (l thingsOfUsers) Select(b *database.Builder, userID any) *bun.SelectQuery 
 	} else {
 		q = q.Where("t.state = 'published'")
 	}
-	return l.hidden.from(q.Where("t.owner_id = ?", userID), b.Arg(database.CallerArg))
+	return l.hidden.From(q.Where("t.owner_id = ?", userID), b.Arg(database.CallerArg))
 }
 
 // ThingsOfUsers lists the published things of users, newest first. The list of the caller's own
 // things also has drafts and unlisted things.
 func (s *Store) ThingsOfUsers(caller auth.Caller) List {
 	return List{
-		DB: s.DB.DB, By: database.Order{ID: "t.id"}, Rows: thingsOfUsers{hidden: hiddenFrom(caller)},
+		DB: s.DB.DB, By: database.Order{ID: "t.id"}, Rows: thingsOfUsers{hidden: HiddenFrom(caller)},
 		Own: thingsOfUsers{own: true}, Owner: caller.UserID, Caller: caller.UserID,
 	}
 }
@@ -139,13 +139,13 @@ type thingsInCategories struct{ hidden hiddenThings }
 
 func (l thingsInCategories) Select(b *database.Builder, id any) *bun.SelectQuery {
 	q := b.Select().TableExpr("things AS t").Where("t.state = 'published' AND t.category_id IN (?)", below(id))
-	return l.hidden.from(q, b.Arg(database.CallerArg))
+	return l.hidden.From(q, b.Arg(database.CallerArg))
 }
 
 // ThingsInCategories lists the published things in categories and their descendants, most recently
 // published first.
 func (s *Store) ThingsInCategories(caller auth.Caller) List {
-	hidden := hiddenFrom(caller)
+	hidden := HiddenFrom(caller)
 	return List{
 		DB: s.DB.DB, By: database.Order{Key: "t.published_at", Time: true, ID: "t.id"}, Rows: thingsInCategories{hidden}, Caller: caller.UserID,
 		Total: func(ctx context.Context, ids []int64) (map[int64]int64, error) {
@@ -158,26 +158,26 @@ type thingsWithTags struct{ hidden hiddenThings }
 
 func (l thingsWithTags) Select(b *database.Builder, id any) *bun.SelectQuery {
 	q := b.Select().TableExpr("thing_tags AS tt").Join("JOIN things AS t ON t.id = tt.thing_id AND t.state = 'published'").Where("tt.tag_id = ?", id)
-	return l.hidden.from(q, b.Arg(database.CallerArg))
+	return l.hidden.From(q, b.Arg(database.CallerArg))
 }
 
 // ThingsWithTags lists the published things that have a tag, newest first.
 func (s *Store) ThingsWithTags(caller auth.Caller) List {
-	l := List{DB: s.DB.DB, By: database.Order{ID: "tt.thing_id"}, Rows: thingsWithTags{hiddenFrom(caller)}, Caller: caller.UserID}
-	if hiddenFrom(caller) == (hiddenThings{}) {
+	l := List{DB: s.DB.DB, By: database.Order{ID: "tt.thing_id"}, Rows: thingsWithTags{HiddenFrom(caller)}, Caller: caller.UserID}
+	if HiddenFrom(caller) == (hiddenThings{}) {
 		l.Total = s.countWithTags
 	}
 	return l
 }
 
-// isPublished is the condition that the thing with the ID in a column is published. It is a
+// IsPublished is the condition that the thing with the ID in a column is published. It is a
 // subquery, because for a join PostgreSQL could choose to scan all things in the order of the list
 // if it has no statistics about the parent.
-const isPublished = "(SELECT t.state FROM things AS t WHERE t.id = ?) = 'published'"
+const IsPublished = "(SELECT t.state FROM things AS t WHERE t.id = ?) = 'published'"
 
-// findMakes lists the published makes that match a filter. It returns BadInput if the filter is not
+// FindMakes lists the published makes that match a filter. It returns BadInput if the filter is not
 // valid.
-func (s *Store) findMakes(f Filter, sort Sort) (List, error) {
+func (s *Store) FindMakes(f Filter, sort Sort) (List, error) {
 	if err := f.check(); err != nil {
 		return List{}, err
 	}
@@ -198,8 +198,8 @@ func filteredMakes(b *database.Builder, f Filter) *bun.SelectQuery {
 	return between(q, "m.published_at", f.PublishedAfter, f.PublishedBefore)
 }
 
-// findUsers lists the users that match a filter. It returns BadInput if the filter is not valid.
-func (s *Store) findUsers(f Filter, sort Sort) (List, error) {
+// FindUsers lists the users that match a filter. It returns BadInput if the filter is not valid.
+func (s *Store) FindUsers(f Filter, sort Sort) (List, error) {
 	if err := f.check(); err != nil {
 		return List{}, err
 	}
@@ -241,7 +241,7 @@ func (s *Store) Users(f UserFilter, sort Sort) (List, error) {
 	if err := CheckText("prefix", f.Prefix, MaxName); err != nil {
 		return List{}, err
 	}
-	l, err := s.findUsers(Filter{IDs: f.IDs}, sort)
+	l, err := s.FindUsers(Filter{IDs: f.IDs}, sort)
 	rows := l.Rows
 	l = l.WithRows(func(b *database.Builder, parent any) *bun.SelectQuery {
 		q := rows.Select(b, parent)

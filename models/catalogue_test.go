@@ -1,38 +1,42 @@
-package models
+package models_test
 
 import (
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
+	"github.com/meshyard/meshyard/models/catalogue/cataloguetest"
+	"github.com/meshyard/meshyard/models/search"
 )
 
 // TestCountThings checks that the stored number of featured things is equal to the number of things
 // in their list, and the number of results of a search to that of the published things, after each
 // way in which they can change.
 func TestCountThings(t *testing.T) {
-	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+	cataloguetest.Each(t, func(t *testing.T, s *catalogue.Catalogue, ada auth.Caller) {
 		ctx := t.Context()
 		moderator := ada
 		moderator.Role, moderator.Scopes = auth.Administrator, auth.Scopes{auth.Admin}
-		var things [4]*Thing
+		var things [4]*models.Thing
 		for i := range things {
-			things[i], _ = published(t, s, ada)
+			things[i], _ = cataloguetest.Published(t, s, ada)
 		}
-		feature := func(id int64) (*Thing, error) { return s.FeatureThing(ctx, moderator, id, true) }
-		unfeature := func(id int64) (*Thing, error) { return s.FeatureThing(ctx, moderator, id, false) }
-		move := func(id int64) (*Thing, error) {
+		feature := func(id int64) (*models.Thing, error) { return s.FeatureThing(ctx, moderator, id, true) }
+		unfeature := func(id int64) (*models.Thing, error) { return s.FeatureThing(ctx, moderator, id, false) }
+		move := func(id int64) (*models.Thing, error) {
 			category := "other"
-			moved, err := s.UpdateThing(ctx, ada, ThingChange{ID: id, Category: &category})
+			moved, err := s.UpdateThing(ctx, ada, models.ThingChange{ID: id, Category: &category})
 			if err != nil {
 				return nil, err
 			}
 			return moved.Thing, nil
 		}
-		publish := func(id int64) (*Thing, error) { return s.PublishThing(ctx, ada, id, Published) }
-		unpublish := func(id int64) (*Thing, error) { return s.UnpublishThing(ctx, ada, id) }
-		takeDown := func(id int64) (*Thing, error) { return s.TakeDownThing(ctx, moderator, id, "spam") }
-		restore := func(id int64) (*Thing, error) { return s.RestoreThing(ctx, moderator, id, "no spam") }
-		remove := func(id int64) (*Thing, error) {
+		publish := func(id int64) (*models.Thing, error) { return s.PublishThing(ctx, ada, id, models.Published) }
+		unpublish := func(id int64) (*models.Thing, error) { return s.UnpublishThing(ctx, ada, id) }
+		takeDown := func(id int64) (*models.Thing, error) { return s.Moderation.TakeDownThing(ctx, moderator, id, "spam") }
+		restore := func(id int64) (*models.Thing, error) { return s.Moderation.RestoreThing(ctx, moderator, id, "no spam") }
+		remove := func(id int64) (*models.Thing, error) {
 			deleted, err := s.DeleteThing(ctx, ada, id, "")
 			if err != nil {
 				return nil, err
@@ -41,7 +45,7 @@ func TestCountThings(t *testing.T) {
 		}
 		for i, c := range []struct {
 			name  string
-			do    func(id int64) (*Thing, error)
+			do    func(id int64) (*models.Thing, error)
 			thing int // index in things
 			want  int64
 		}{
@@ -68,7 +72,7 @@ func TestCountThings(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			list, err := s.Things(Filter{}, ByFeatured)
+			list, err := s.Things(models.Filter{}, models.ByFeatured)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +87,7 @@ func TestCountThings(t *testing.T) {
 			if total[0] != c.want || rows != c.want {
 				t.Errorf("%s: got %d of %d rows, want %d", c.name, total[0], rows, c.want)
 			}
-			found, err := s.Search(ctx, SearchThings, "a", Filter{}, ByNewest)
+			found, err := s.Search.Search(ctx, search.SearchThings, "a", models.Filter{}, models.ByNewest)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +114,7 @@ func TestCountThings(t *testing.T) {
 		if changed, err := s.Recount(ctx); changed != 0 || err != nil {
 			t.Errorf("a recount changed %d counts, %v", changed, err)
 		}
-		if _, err := s.CollectGarbage(ctx, 0, false); err != nil { // the file of the deleted thing
+		if _, err := s.Maintenance.CollectGarbage(ctx, 0, false); err != nil { // the file of the deleted thing
 			t.Error(err)
 		}
 	})
@@ -119,29 +123,29 @@ func TestCountThings(t *testing.T) {
 // TestTotalsOfTags checks that the stored number of things with a tag is equal to the number of
 // things in its list, also for a user who hides some of them.
 func TestTotalsOfTags(t *testing.T) {
-	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+	cataloguetest.Each(t, func(t *testing.T, s *catalogue.Catalogue, ada auth.Caller) {
 		ctx := t.Context()
 		hides := ada
 		hides.UserID, hides.HidesNSFW = ada.UserID+1, true
-		var things [3]*Thing
+		var things [3]*models.Thing
 		for i := range things {
-			things[i], _ = published(t, s, ada)
+			things[i], _ = cataloguetest.Published(t, s, ada)
 		}
 		nsfw := true
-		var tag *Tag
+		var tag *models.Tag
 		for i, c := range []struct {
 			name       string
 			thing      int // index in things
-			change     ThingChange
+			change     models.ThingChange
 			unpublish  bool
 			all, shown int64 // for ada, and for the user who hides some things
 		}{
-			{"a thing has the tag", 0, ThingChange{Tags: []string{"gear", "wheel"}}, false, 1, 1},
-			{"another has it, spelled differently", 1, ThingChange{Tags: []string{"Gear"}}, false, 2, 2},
-			{"a third has another tag", 2, ThingChange{Tags: []string{"wheel"}}, false, 2, 2},
-			{"one is not safe for work", 0, ThingChange{IsNSFW: &nsfw}, false, 2, 1},
-			{"one becomes a draft", 1, ThingChange{}, true, 1, 0},
-			{"one loses the tag", 0, ThingChange{Tags: []string{"wheel"}}, false, 0, 0},
+			{"a thing has the tag", 0, models.ThingChange{Tags: []string{"gear", "wheel"}}, false, 1, 1},
+			{"another has it, spelled differently", 1, models.ThingChange{Tags: []string{"Gear"}}, false, 2, 2},
+			{"a third has another tag", 2, models.ThingChange{Tags: []string{"wheel"}}, false, 2, 2},
+			{"one is not safe for work", 0, models.ThingChange{IsNSFW: &nsfw}, false, 2, 1},
+			{"one becomes a draft", 1, models.ThingChange{}, true, 1, 0},
+			{"one loses the tag", 0, models.ThingChange{Tags: []string{"wheel"}}, false, 0, 0},
 		} {
 			c.change.ID = things[c.thing].ID
 			_, err := s.UpdateThing(ctx, ada, c.change)
@@ -155,7 +159,7 @@ func TestTotalsOfTags(t *testing.T) {
 				t.Fatalf("%s: %v", c.name, err)
 			}
 			if i == 0 {
-				if tag, err = s.Tag(ctx, AllTagFields, "gear"); err != nil {
+				if tag, err = s.Tag(ctx, models.AllTagFields, "gear"); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -184,15 +188,15 @@ func TestTotalsOfTags(t *testing.T) {
 // TestTotalsWithoutHidden checks that for users who hide some things, the total of a list is equal
 // to the number of its rows: for all things, featured things, and things in a category.
 func TestTotalsWithoutHidden(t *testing.T) {
-	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+	cataloguetest.Each(t, func(t *testing.T, s *catalogue.Catalogue, ada auth.Caller) {
 		ctx := t.Context()
 		moderator := ada
 		moderator.Role, moderator.Scopes = auth.Administrator, auth.Scopes{auth.Admin}
 		yes, no := true, false
-		for _, change := range []ThingChange{
+		for _, change := range []models.ThingChange{
 			{}, {IsNSFW: &yes}, {IsAI: &yes}, {IsNSFW: &yes, IsAI: &yes}, {IsNSFW: &yes, Category: new(string)},
 		} {
-			thing, _ := published(t, s, ada)
+			thing, _ := cataloguetest.Published(t, s, ada)
 			change.ID = thing.ID
 			if change.Category != nil {
 				*change.Category = "other"
@@ -204,18 +208,18 @@ func TestTotalsWithoutHidden(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		draft, _ := published(t, s, ada)
-		if _, err := s.UpdateThing(ctx, ada, ThingChange{ID: draft.ID, IsNSFW: &yes}); err != nil {
+		draft, _ := cataloguetest.Published(t, s, ada)
+		if _, err := s.UpdateThing(ctx, ada, models.ThingChange{ID: draft.ID, IsNSFW: &yes}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.UnpublishThing(ctx, ada, draft.ID); err != nil {
 			t.Fatal(err)
 		}
-		art, err := category(ctx, s.DB.Read, "Art")
+		art, err := models.FindCategory(ctx, s.DB.Read, "Art")
 		if err != nil {
 			t.Fatal(err)
 		}
-		count := func(name string, list List, parent, want int64) {
+		count := func(name string, list models.List, parent, want int64) {
 			t.Helper()
 			total, err := list.Count(ctx, []int64{parent})
 			if err != nil {
@@ -232,9 +236,9 @@ func TestTotalsWithoutHidden(t *testing.T) {
 		}
 		check := func(name string, caller auth.Caller, all, inArt int64) {
 			t.Helper()
-			filter := Filter{}
+			filter := models.Filter{}
 			filter.Hide(caller)
-			for _, sort := range []Sort{ByNewest, ByFeatured} {
+			for _, sort := range []models.Sort{models.ByNewest, models.ByFeatured} {
 				list, err := s.Things(filter, sort)
 				if err != nil {
 					t.Fatal(err)
@@ -266,10 +270,10 @@ func TestTotalsWithoutHidden(t *testing.T) {
 // ignored, and that malformed changes are errors.
 func TestChangesOfUnknownCounts(t *testing.T) {
 	n := int64(1)
-	if err := Changes("new_count:5,thing_count:2").addTo(map[string]*int64{"thing_count": &n}); err != nil || n != 3 {
+	if err := models.Changes("new_count:5,thing_count:2").AddTo(map[string]*int64{"thing_count": &n}); err != nil || n != 3 {
 		t.Errorf("got %d, %v; want 3", n, err)
 	}
-	if err := Changes("thing_count:x").addTo(map[string]*int64{"thing_count": &n}); err == nil {
+	if err := models.Changes("thing_count:x").AddTo(map[string]*int64{"thing_count": &n}); err == nil {
 		t.Error("a change without a number: got no error")
 	}
 }

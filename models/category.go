@@ -54,7 +54,7 @@ type categoriesKey struct{}
 
 // Text implements [database.Key].
 func (categoriesKey) Text(b *database.Builder) (string, error) {
-	return b.Text(pendingCounts(b.Select().Model((*Category)(nil)).ColumnExpr("?TableColumns"), "categories", "c").Order("c.id"))
+	return b.Text(PendingCounts(b.Select().Model((*Category)(nil)).ColumnExpr("?TableColumns"), "categories", "c").Order("c.id"))
 }
 
 // CategoryTree holds all categories.
@@ -85,12 +85,12 @@ func (s *Store) categoriesWithout(ctx context.Context, hidden hiddenThings, user
 			c.OwnCount = max(0, c.OwnCount-counts[c.ID])
 		}
 	}
-	return newCategoryTree(all), nil
+	return NewCategoryTree(all), nil
 }
 
-// newCategoryTree builds the tree of all categories. Categories with the same parent keep their
+// NewCategoryTree builds the tree of all categories. Categories with the same parent keep their
 // order.
-func newCategoryTree(all []*Category) *CategoryTree {
+func NewCategoryTree(all []*Category) *CategoryTree {
 	tree := &CategoryTree{All: all, byID: make(map[int64]*Category, len(all))}
 	for _, c := range all {
 		tree.byID[c.ID] = c

@@ -8,8 +8,8 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
-// maxIDs is the maximum length of a list of IDs.
-const maxIDs = 10_000
+// MaxIDs is the maximum length of a list of IDs.
+const MaxIDs = 10_000
 
 // CollectedThingIDs returns the IDs of the published things in the collections of a user, without
 // duplicates, at most 10,000. It includes private collections only if the user is the caller.
@@ -17,7 +17,7 @@ func (s *Store) CollectedThingIDs(ctx context.Context, caller auth.Caller, userI
 	err = s.DB.Read.NewSelect().TableExpr("collection_things AS ct").ColumnExpr("DISTINCT ct.thing_id").
 		Join("JOIN collections AS co ON co.id = ct.collection_id AND co.owner_id = ? AND (co.visibility = ? OR co.owner_id = ?)", userID, PublicCollection, caller.UserID).
 		Join("JOIN things AS t ON t.id = ct.thing_id AND t.state = ?", Published).
-		OrderExpr("ct.thing_id").Limit(maxIDs).Scan(ctx, &ids)
+		OrderExpr("ct.thing_id").Limit(MaxIDs).Scan(ctx, &ids)
 	return ids, err
 }
 
@@ -28,7 +28,7 @@ type holdingKey struct{}
 func (holdingKey) Text(b *database.Builder) (string, error) {
 	return b.Text(b.Select().TableExpr("collection_things AS ct").Column("ct.thing_id", "ct.collection_id").
 		Join("JOIN collections AS co ON co.id = ct.collection_id").
-		Where("ct.thing_id ? AND co.owner_id = ?", b.Among(0), b.Arg(1)).OrderExpr("ct.id DESC").Limit(maxIDs))
+		Where("ct.thing_id ? AND co.owner_id = ?", b.Among(0), b.Arg(1)).OrderExpr("ct.id DESC").Limit(MaxIDs))
 }
 
 // CollectionsHolding returns, for each of the given things, the collections of the caller that

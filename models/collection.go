@@ -127,8 +127,8 @@ func (s *Store) CreateCollection(ctx context.Context, caller auth.Caller, n NewC
 	if err := checkCollection(&n.Name, &n.Description); err != nil {
 		return nil, err
 	}
-	var html renderedHTML
-	if err := s.renderTo(ctx, &html, collectionDescription, &n.Description); err != nil {
+	var html RenderedHTML
+	if err := s.RenderTo(ctx, &html, collectionDescription, &n.Description); err != nil {
 		return nil, err
 	}
 	at := Now()
@@ -137,10 +137,10 @@ func (s *Store) CreateCollection(ctx context.Context, caller auth.Caller, n NewC
 		if err := s.claim(ctx, tx, caller.UserID, claim{collections: 1}); err != nil {
 			return err
 		}
-		if _, err := html.insert(tx.NewInsert().Model(c)).Exec(ctx); err != nil {
+		if _, err := html.Insert(tx.NewInsert().Model(c)).Exec(ctx); err != nil {
 			return err
 		}
-		if err := s.DB.index(ctx, tx, collectionIndex, c.ID); err != nil {
+		if err := s.DB.Index(ctx, tx, CollectionIndex, c.ID); err != nil {
 			return err
 		}
 		return c.count(ctx, tx, 1)
@@ -156,11 +156,11 @@ func (c *Collection) count(ctx context.Context, tx bun.Tx, by int64) error {
 	if c.Visibility != PublicCollection {
 		return nil
 	}
-	return count(ctx, tx, userCollections.by(by, c.OwnerID))
+	return AddCounts(ctx, tx, userCollections.By(by, c.OwnerID))
 }
 
 func checkCollection(name, description *string) error {
-	return errors.Join(checkName(name), CheckOptional("description", description, MaxText))
+	return errors.Join(CheckName(name), CheckOptional("description", description, MaxText))
 }
 
 // CollectionChange is the input of UpdateCollection. Nil fields are left unchanged.
@@ -180,15 +180,15 @@ func (s *Store) UpdateCollection(ctx context.Context, caller auth.Caller, change
 	if err := checkCollection(change.Name, change.Description); err != nil {
 		return nil, err
 	}
-	var html renderedHTML
-	if err := s.renderTo(ctx, &html, collectionDescription, change.Description); err != nil {
+	var html RenderedHTML
+	if err := s.RenderTo(ctx, &html, collectionDescription, change.Description); err != nil {
 		return nil, err
 	}
 	return s.changeCollection(ctx, caller, change.ID, func(ctx context.Context, tx bun.Tx, c *Collection) error {
 		if len(html) > 0 {
 			c.Description = *change.Description
 			q := tx.NewUpdate().Model(c).Column("description").WherePK()
-			if _, err := html.update(q).Exec(ctx); err != nil {
+			if _, err := html.Update(q).Exec(ctx); err != nil {
 				return err
 			}
 		}
@@ -242,7 +242,7 @@ func (s *Store) changeCollectionIn(ctx context.Context, tx bun.Tx, caller auth.C
 	if err != nil || c.Name == before.Name && c.Description == before.Description && c.Visibility == before.Visibility {
 		return err
 	}
-	return s.DB.index(ctx, tx, collectionIndex, c.ID)
+	return s.DB.Index(ctx, tx, CollectionIndex, c.ID)
 }
 
 func (s *Store) lockOwnCollection(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64) (*Collection, error) {
@@ -268,7 +268,7 @@ func removeFromAllCollections(ctx context.Context, tx bun.Tx, caller auth.Caller
 	if err != nil {
 		return nil, IgnoreNoRows(err)
 	}
-	return own, count(ctx, tx, collectionThings.by(-1, all...))
+	return own, AddCounts(ctx, tx, collectionThings.By(-1, all...))
 }
 
 // DeleteCollection deletes a collection of the caller, but not its things, of which it returns the
@@ -290,12 +290,12 @@ func (s *Store) DeleteCollection(ctx context.Context, caller auth.Caller, id int
 		if _, err := tx.NewDelete().Model((*Collection)(nil)).Where("id = ?", id).Exec(ctx); err != nil {
 			return err
 		}
-		if err := s.DB.index(ctx, tx, collectionIndex, id); err != nil {
+		if err := s.DB.Index(ctx, tx, CollectionIndex, id); err != nil {
 			return err
 		}
-		return errors.Join(count(ctx, tx, thingCollects.by(-1, thingIDs...)), c.count(ctx, tx, -1))
+		return errors.Join(AddCounts(ctx, tx, thingCollects.By(-1, thingIDs...)), c.count(ctx, tx, -1))
 	})
-	return thingIDs[:min(len(thingIDs), maxIDs)], err
+	return thingIDs[:min(len(thingIDs), MaxIDs)], err
 }
 
 // Collection returns a collection, with the given fields. It returns NotFound if it does not exist,
@@ -336,7 +336,7 @@ func (s *Store) CollectionsOf(caller auth.Caller) List {
 type thingsInCollections struct{}
 
 func (thingsInCollections) Select(b *database.Builder, id any) *bun.SelectQuery {
-	return b.Select().TableExpr("collection_things AS ct").Where("ct.collection_id = ?", id).Where(isPublished, bun.Safe("ct.thing_id"))
+	return b.Select().TableExpr("collection_things AS ct").Where("ct.collection_id = ?", id).Where(IsPublished, bun.Safe("ct.thing_id"))
 }
 
 // CollectedThings lists the published things in collections, most recently added first unless the

@@ -25,8 +25,8 @@ func (s *Store) Collect(ctx context.Context, caller auth.Caller, collectionID, t
 // collections. It reports whether the thing was not in the collection before.
 func (s *Store) CollectIn(ctx context.Context, tx bun.Tx, caller auth.Caller, collectionID, thingID int64) (added bool, err error) {
 	err = s.changeCollectionIn(ctx, tx, caller, collectionID, func(ctx context.Context, tx bun.Tx, c *Collection) error {
-		if _, err := s.lockVisibleTarget(ctx, tx, caller, Target{OnThing, thingID}); err != nil {
-			return about("thingId", err)
+		if _, err := s.LockVisibleTarget(ctx, tx, caller, Target{OnThing, thingID}); err != nil {
+			return About("thingId", err)
 		}
 		done, err := tx.NewInsert().Model(newCollectionThing(c.ID, thingID)).
 			On("CONFLICT (collection_id, thing_id) DO NOTHING").Exec(ctx)
@@ -37,7 +37,7 @@ func (s *Store) CollectIn(ctx context.Context, tx bun.Tx, caller auth.Caller, co
 			return err
 		}
 		added = true
-		if err := count(ctx, tx, collectionThings.by(1, c.ID), thingCollects.by(1, thingID)); err != nil {
+		if err := AddCounts(ctx, tx, collectionThings.By(1, c.ID), thingCollects.By(1, thingID)); err != nil {
 			return err
 		}
 		return s.checkCollected(ctx, tx, caller.UserID, "thingId")
@@ -68,6 +68,6 @@ func (s *Store) UncollectIn(ctx context.Context, tx bun.Tx, caller auth.Caller, 
 		if n, err := done.RowsAffected(); n == 0 || err != nil {
 			return err
 		}
-		return count(ctx, tx, collectionThings.by(-1, c.ID), thingCollects.by(-1, thingID))
+		return AddCounts(ctx, tx, collectionThings.By(-1, c.ID), thingCollects.By(-1, thingID))
 	})
 }

@@ -45,8 +45,8 @@ func (s *Store) MoveThings(ctx context.Context, caller auth.Caller, m MoveThings
 			return err
 		}
 		for _, id := range ids {
-			if _, err := s.lockVisibleTarget(ctx, tx, caller, Target{OnThing, id}); err != nil {
-				return about(fmt.Sprintf("thingIds[%d]", slices.Index(m.ThingIDs, id)), err)
+			if _, err := s.LockVisibleTarget(ctx, tx, caller, Target{OnThing, id}); err != nil {
+				return About(fmt.Sprintf("thingIds[%d]", slices.Index(m.ThingIDs, id)), err)
 			}
 		}
 		to, err := s.lockOwnCollection(ctx, tx, caller, m.CollectionID)
@@ -62,12 +62,12 @@ func (s *Store) MoveThings(ctx context.Context, caller auth.Caller, m MoveThings
 		if err := IgnoreNoRows(err); err != nil {
 			return err
 		}
-		if err := count(ctx, tx, collectionThings.by(int64(len(added)), to.ID), thingCollects.by(1, added...)); err != nil {
+		if err := AddCounts(ctx, tx, collectionThings.By(int64(len(added)), to.ID), thingCollects.By(1, added...)); err != nil {
 			return err
 		}
 		if id := m.FromCollectionID; id != nil && *id != to.ID {
 			if _, err := s.lockOwnCollection(ctx, tx, caller, *id); err != nil {
-				return about("fromCollectionId", err)
+				return About("fromCollectionId", err)
 			}
 			if from, err = removeThings(ctx, tx, ids, "collection_id = ?", *id); err != nil {
 				return err
@@ -92,7 +92,7 @@ func (s *Store) MoveThings(ctx context.Context, caller auth.Caller, m MoveThings
 		return nil, err
 	}
 	to, err := s.Collection(ctx, caller, AllCollectionFields, m.CollectionID)
-	return &MovedThings{Collection: to, From: distinct(from), ThingIDs: m.ThingIDs}, err
+	return &MovedThings{Collection: to, From: Distinct(from), ThingIDs: m.ThingIDs}, err
 }
 
 // RemoveThings removes things from a collection of the caller, or from all collections of the
@@ -114,7 +114,7 @@ func (s *Store) RemoveThings(ctx context.Context, caller auth.Caller, thingIDs [
 		from, err = removeThings(ctx, tx, thingIDs, "collection_id = ?", *collectionID)
 		return err
 	})
-	return &MovedThings{From: distinct(from), ThingIDs: thingIDs}, err
+	return &MovedThings{From: Distinct(from), ThingIDs: thingIDs}, err
 }
 
 func checkThingIDs(ids []int64) error {
@@ -122,7 +122,7 @@ func checkThingIDs(ids []int64) error {
 		return RequiredList("thingIds")
 	}
 	if len(ids) > maxCollectAtOnce {
-		return tooMany("thingIds", len(ids), maxCollectAtOnce)
+		return TooMany("thingIds", len(ids), maxCollectAtOnce)
 	}
 	for i, id := range ids {
 		if slices.Contains(ids[:i], id) {
@@ -145,7 +145,7 @@ func removeThings(ctx context.Context, tx bun.Tx, thingIDs []int64, where string
 	for _, row := range gone {
 		collections, things = append(collections, row.CollectionID), append(things, row.ThingID)
 	}
-	if err := count(ctx, tx, collectionThings.by(-1, collections...), thingCollects.by(-1, things...)); err != nil || len(gone) == 0 {
+	if err := AddCounts(ctx, tx, collectionThings.By(-1, collections...), thingCollects.By(-1, things...)); err != nil || len(gone) == 0 {
 		return nil, err
 	}
 	return collections, touchCollection(ctx, tx, collections...)

@@ -57,7 +57,7 @@ func (s *Store) markAge(ctx context.Context) (time.Duration, error) {
 	if err != nil || mark == "" {
 		return abandonedAfter, err
 	}
-	row := secret{Name: marksName}
+	row := SecretRow{Name: marksName}
 	if err := IgnoreNoRows(s.DB.Write.NewSelect().Model(&row).WherePK().Scan(ctx)); err != nil {
 		return 0, err
 	}
@@ -73,7 +73,7 @@ func (s *Store) markAge(ctx context.Context) (time.Duration, error) {
 func (s *Store) TakeOverBucket(ctx context.Context) error {
 	mark := rand.Text()
 	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		row := secret{Name: marksName, Value: []byte{}}
+		row := SecretRow{Name: marksName, Value: []byte{}}
 		if _, err := tx.NewInsert().Model(&row).On("CONFLICT (name) DO NOTHING").Exec(ctx); err != nil {
 			return err
 		}

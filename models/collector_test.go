@@ -23,7 +23,7 @@ func TestOneDatabaseCollects(t *testing.T) {
 		}
 		remembered := func() []byte {
 			t.Helper()
-			row := secret{Name: marksName}
+			row := SecretRow{Name: marksName}
 			if err := s.DB.Write.NewSelect().Model(&row).WherePK().Scan(ctx); err != nil {
 				t.Fatal(err)
 			}

@@ -74,8 +74,8 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 	if err := checkBody(n.Body); err != nil {
 		return nil, err
 	}
-	var html renderedHTML
-	if err := s.renderTo(ctx, &html, commentBody, &n.Body); err != nil {
+	var html RenderedHTML
+	if err := s.RenderTo(ctx, &html, CommentBody, &n.Body); err != nil {
 		return nil, err
 	}
 	at := Now()
@@ -88,16 +88,16 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 		if n.ParentID != nil {
 			parent := new(Comment)
 			if err := tx.NewSelect().Model(parent).Where("cm.id = ?", *n.ParentID).Scan(ctx); err != nil {
-				return about("parentId", NoSuchIfNoRows(err, "comment", *n.ParentID))
+				return About("parentId", NoSuchIfNoRows(err, "comment", *n.ParentID))
 			}
 			target, c.ParentID = &Target{parent.TargetType, parent.TargetID}, parent.ID
 		}
 		if target == nil {
 			return Invalid("target", "target: is missing: a comment is on a thing or a make, or replies to another").WithFieldCode(apierror.FieldRequired)
 		}
-		owner, err := s.lockVisibleTarget(ctx, tx, caller, *target)
+		owner, err := s.LockVisibleTarget(ctx, tx, caller, *target)
 		if c.ParentID != 0 && CodeOf(err) == NotFound {
-			return about("parentId", ofHiddenComment(err, c.ParentID))
+			return About("parentId", OfHiddenComment(err, c.ParentID))
 		}
 		if err != nil {
 			return err
@@ -107,7 +107,7 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 		}
 		var repliedTo int64
 		if c.ParentID != 0 { // locked after its target, as in deletions
-			parent, err := s.lockComment(ctx, tx, c.ParentID)
+			parent, err := s.LockComment(ctx, tx, c.ParentID)
 			if err != nil {
 				return err
 			}
@@ -124,16 +124,16 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 			}
 			c.ThingID = m.ThingID
 		}
-		if _, err := html.insert(tx.NewInsert().Model(c)).Exec(ctx); err != nil {
+		if _, err := html.Insert(tx.NewInsert().Model(c)).Exec(ctx); err != nil {
 			return err
 		}
 		if err := s.Raise(ctx, tx, CommentCreated{c, owner, repliedTo}); err != nil {
 			return err
 		}
-		if err := c.count(ctx, tx, 1); err != nil || c.ParentID == 0 {
+		if err := c.AddCounts(ctx, tx, 1); err != nil || c.ParentID == 0 {
 			return err
 		}
-		return count(ctx, tx, commentReplies.by(1, c.ParentID))
+		return AddCounts(ctx, tx, commentReplies.By(1, c.ParentID))
 	})
 	if err != nil {
 		return nil, err
@@ -148,19 +148,19 @@ func checkBody(body string) error {
 	return CheckText("body", body, MaxText)
 }
 
-// count adds a comment to the comment counts of its target, or subtracts it.
-func (c *Comment) count(ctx context.Context, tx bun.Tx, by int64) error {
+// AddCounts adds a comment to the comment counts of its target, or subtracts it.
+func (c *Comment) AddCounts(ctx context.Context, tx bun.Tx, by int64) error {
 	all, roots := thingComments, thingRootComments
 	if c.TargetType == OnMake {
 		all, roots = makeComments, makeRootComments
 	}
 	if c.ParentID != 0 {
-		return count(ctx, tx, all.by(by, c.TargetID))
+		return AddCounts(ctx, tx, all.By(by, c.TargetID))
 	}
-	return count(ctx, tx, all.by(by, c.TargetID), roots.by(by, c.TargetID))
+	return AddCounts(ctx, tx, all.By(by, c.TargetID), roots.By(by, c.TargetID))
 }
 
-func (s *Store) lockComment(ctx context.Context, tx bun.Tx, id int64) (*Comment, error) {
+func (s *Store) LockComment(ctx context.Context, tx bun.Tx, id int64) (*Comment, error) {
 	c := new(Comment)
 	err := s.DB.ForUpdate(tx.NewSelect().Model(c).Where("cm.id = ?", id)).Scan(ctx)
 	return c, NoSuchIfNoRows(err, "comment", id)
@@ -176,12 +176,12 @@ func (s *Store) UpdateComment(ctx context.Context, caller auth.Caller, id int64,
 	if _, err := s.Comment(ctx, caller, CommentAccess, id); err != nil {
 		return nil, err
 	}
-	var html renderedHTML
-	if err := s.renderTo(ctx, &html, commentBody, &body); err != nil {
+	var html RenderedHTML
+	if err := s.RenderTo(ctx, &html, CommentBody, &body); err != nil {
 		return nil, err
 	}
 	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		c, err := s.lockComment(ctx, tx, id)
+		c, err := s.LockComment(ctx, tx, id)
 		switch {
 		case err != nil:
 			return err
@@ -191,7 +191,7 @@ func (s *Store) UpdateComment(ctx context.Context, caller auth.Caller, id int64,
 			return Invalid("id", "comment %d was deleted", id)
 		}
 		c.Body, c.ModifiedAt = body, Now()
-		_, err = html.update(tx.NewUpdate().Model(c).Column("body", "modified_at").WherePK()).Exec(ctx)
+		_, err = html.Update(tx.NewUpdate().Model(c).Column("body", "modified_at").WherePK()).Exec(ctx)
 		return err
 	})
 	if err != nil {
@@ -210,7 +210,7 @@ func (s *Store) DeleteComment(ctx context.Context, caller auth.Caller, id int64,
 		return nil, err
 	}
 	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		c, err := s.lockComment(ctx, tx, id)
+		c, err := s.LockComment(ctx, tx, id)
 		if err != nil {
 			return err
 		}
@@ -231,7 +231,7 @@ func (s *Store) DeleteComment(ctx context.Context, caller auth.Caller, id int64,
 		if mayDelete {
 			return s.hideComment(ctx, tx, caller, c, "")
 		}
-		return s.hideCommentOfOther(ctx, tx, caller, c, reason)
+		return s.HideCommentOfOther(ctx, tx, caller, c, reason)
 	})
 	if err != nil {
 		return nil, err
@@ -251,12 +251,12 @@ func (c *Comment) mayDelete(ctx context.Context, tx bun.Tx, caller auth.Caller) 
 	return tx.NewSelect().Table(table).Where("id = ? AND owner_id = ?", c.TargetID, caller.UserID).Exists(ctx)
 }
 
-// hideCommentOfOther is hideComment for a moderator: it records the deletion in the moderation log.
-func (s *Store) hideCommentOfOther(ctx context.Context, tx bun.Tx, caller auth.Caller, c *Comment, reason string) error {
+// HideCommentOfOther is hideComment for a moderator: it records the deletion in the moderation log.
+func (s *Store) HideCommentOfOther(ctx context.Context, tx bun.Tx, caller auth.Caller, c *Comment, reason string) error {
 	if err := s.hideComment(ctx, tx, caller, c, reason); err != nil {
 		return err
 	}
-	return s.recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedComment, UserID: c.OwnerID, ThingID: c.ThingID, ObjectID: c.ID, Reason: reason})
+	return s.RecordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedComment, UserID: c.OwnerID, ThingID: c.ThingID, ObjectID: c.ID, Reason: reason})
 }
 
 // hideComment soft-deletes a locked comment: it removes the text and the files, and subtracts the
@@ -273,7 +273,7 @@ func (s *Store) hideComment(ctx context.Context, tx bun.Tx, caller auth.Caller, 
 	if err := s.Raise(ctx, tx, ObjectDeleted{Target{OnComment, id}, c.OwnerID, caller, reason}); err != nil {
 		return err
 	}
-	return c.count(ctx, tx, -1)
+	return c.AddCounts(ctx, tx, -1)
 }
 
 // deleteComments deletes all comments on a locked target that is being deleted, and their files.
@@ -305,7 +305,7 @@ func (s *Store) Comment(ctx context.Context, caller auth.Caller, fields CommentF
 	} else {
 		_, err = s.Thing(ctx, caller, ThingAccess, c.ThingID)
 	}
-	return c, ofHiddenComment(err, id)
+	return c, OfHiddenComment(err, id)
 }
 
 // CommentsByID returns the comments with the given IDs. It does not check visibility: the caller

@@ -26,7 +26,7 @@ type Count struct{ Table, Column string }
 
 // The counts.
 var (
-	thingLikes        = Count{"things", "like_count"}
+	ThingLikes        = Count{"things", "like_count"}
 	thingCollects     = Count{"things", "collect_count"}
 	thingMakes        = Count{"things", "make_count"}         // published ones
 	thingComments     = Count{"things", "comment_count"}      // on the thing, without deleted ones
@@ -35,12 +35,12 @@ var (
 	userThings        = Count{"users", "thing_count"}         // published ones
 	// Published ones whose thing is published or was deleted.
 	userMakes        = Count{"users", "make_count"}
-	userLikes        = Count{"users", "like_count"}       // things that the user likes
+	UserLikes        = Count{"users", "like_count"}       // things that the user likes
 	userCollections  = Count{"users", "collection_count"} // public ones
-	userFollowers    = Count{"users", "follower_count"}
-	userFollowing    = Count{"users", "following_count"}
+	UserFollowers    = Count{"users", "follower_count"}
+	UserFollowing    = Count{"users", "following_count"}
 	userBytes        = Count{"users", "held_bytes"} // of files with bytes; appended by triggers
-	makeLikes        = Count{"makes", "like_count"}
+	MakeLikes        = Count{"makes", "like_count"}
 	makeComments     = Count{"makes", "comment_count"}
 	makeRootComments = Count{"makes", "root_comment_count"}
 	commentReplies   = Count{"comments", "reply_count"}      // direct ones, including deleted ones
@@ -48,7 +48,7 @@ var (
 	categoryFeatured = Count{"categories", "featured_count"} // appended by triggers
 	tagThings        = Count{"tags", "thing_count"}          // published ones
 	collectionThings = Count{"collections", "thing_count"}   // published or not
-	collectionLikes  = Count{"collections", "like_count"}
+	CollectionLikes  = Count{"collections", "like_count"}
 	// Downloads of its files and of those of its makes and comments; folded from new_downloads.
 	thingDownloads = Count{"things", "download_count"}
 )
@@ -64,7 +64,7 @@ type countChange struct {
 	Delta    int64
 }
 
-func (c Count) by(delta int64, objectIDs ...int64) []countChange {
+func (c Count) By(delta int64, objectIDs ...int64) []countChange {
 	changes := make([]countChange, len(objectIDs))
 	for i, id := range objectIDs {
 		changes[i] = countChange{OfTable: c.Table, OfColumn: c.Column, ObjectID: id, Delta: delta}
@@ -72,9 +72,9 @@ func (c Count) by(delta int64, objectIDs ...int64) []countChange {
 	return changes
 }
 
-// count changes counts in the transaction that changes the rows. On PostgreSQL, it appends the
+// AddCounts changes counts in the transaction that changes the rows. On PostgreSQL, it appends the
 // changes.
-func count(ctx context.Context, tx bun.Tx, changes ...[]countChange) error {
+func AddCounts(ctx context.Context, tx bun.Tx, changes ...[]countChange) error {
 	all := slices.Concat(changes...)
 	if len(all) == 0 {
 		return nil
@@ -95,9 +95,9 @@ type Changes string
 // index, even if its statistics are from a moment when most changes were of this table.
 const anyPending = "(SELECT object_id FROM count_changes WHERE of_table = ? ORDER BY of_table, object_id LIMIT 1) IS NOT NULL"
 
-// pendingCounts adds the column changes to a query: the Changes of each row of a table with the
+// PendingCounts adds the column changes to a query: the Changes of each row of a table with the
 // given alias. Most of the time, no row of the table has any.
-func pendingCounts(q *bun.SelectQuery, table, alias string) *bun.SelectQuery {
+func PendingCounts(q *bun.SelectQuery, table, alias string) *bun.SelectQuery {
 	return q.ColumnExpr("CASE WHEN "+anyPending+" THEN "+
 		"(SELECT string_agg(cc.of_column || ':' || CAST(cc.delta AS text), ',') FROM count_changes AS cc WHERE cc.of_table = ? AND cc.object_id = ?.id) END AS changes",
 		table, table, bun.Ident(alias))
@@ -125,8 +125,8 @@ func (c Changes) addTo(counts map[string]*int64) error {
 // lockOrder lists tables in reverse order of locking. Other tables are locked after them.
 var lockOrder = []string{"comments", "makes", "things"}
 
-// foldBatch is the maximum number of changes that one transaction folds.
-const foldBatch = 5_000
+// FoldBatch is the maximum number of changes that one transaction folds.
+const FoldBatch = 5_000
 
 // FoldCounts adds appended changes to their counts, in transactions of at most foldBatch changes.
 // It returns the number of folded changes.
@@ -134,7 +134,7 @@ func (s *Store) FoldCounts(ctx context.Context) (folded int, err error) {
 	for {
 		n, err := s.foldSomeCounts(ctx)
 		folded += n
-		if err != nil || n < foldBatch {
+		if err != nil || n < FoldBatch {
 			return folded, err
 		}
 	}
@@ -144,7 +144,7 @@ func (s *Store) foldSomeCounts(ctx context.Context) (n int, err error) {
 	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		n = 0 // a retry may find nothing
 		var changes []countChange
-		oldest := tx.NewSelect().Model((*countChange)(nil)).Column("cc.id").Order("cc.id").Limit(foldBatch)
+		oldest := tx.NewSelect().Model((*countChange)(nil)).Column("cc.id").Order("cc.id").Limit(FoldBatch)
 		// If two nodes fold at the same time, the second one waits for the first and finds the rows
 		// deleted.
 		err := tx.NewDelete().Model((*countChange)(nil)).Where("cc.id ?", s.DB.OneOf(oldest)).
@@ -172,7 +172,7 @@ func addToCounts(ctx context.Context, tx bun.Tx, changes []countChange) error {
 		}
 		sums[of][c.ObjectID] += c.Delta
 		rows[of.Table] = append(rows[of.Table], c.ObjectID)
-		if of == thingLikes || of == thingCollects || of == thingMakes {
+		if of == ThingLikes || of == thingCollects || of == thingMakes {
 			touched = append(touched, c.ObjectID)
 		}
 	}
@@ -189,7 +189,7 @@ func addToCounts(ctx context.Context, tx bun.Tx, changes []countChange) error {
 			return err
 		}
 	}
-	return noteUnranked(ctx, tx, touched)
+	return NoteUnranked(ctx, tx, touched)
 }
 
 // add adds numbers to the counts of objects, which are locked.

@@ -11,10 +11,10 @@ func (db *DB) lockCounts(ctx context.Context, tx bun.Tx) error {
 	return db.LockTable(ctx, tx, "count_changes", "SHARE ROW EXCLUSIVE")
 }
 
-// shareCounts makes lockCounts of other transactions wait until tx ends, as inserting a count
+// ShareCounts makes lockCounts of other transactions wait until tx ends, as inserting a count
 // change does. Otherwise a recount could read rows before tx commits, store the count after tx has
 // changed it, and so undo the change.
-func (db *DB) shareCounts(ctx context.Context, tx bun.Tx) error {
+func (db *DB) ShareCounts(ctx context.Context, tx bun.Tx) error {
 	return db.LockTable(ctx, tx, "count_changes", "ROW EXCLUSIVE")
 }
 

@@ -24,30 +24,10 @@ func OpenDB(ctx context.Context, address string) (*DB, error) {
 // tables are the types of the rows of all tables.
 var tables = []any{
 	(*ArchiveID)(nil), (*ArchiveImport)(nil), (*Category)(nil), (*Collection)(nil),
-	(*collectionThing)(nil), (*Comment)(nil), (*content)(nil), (*countChange)(nil), (*File)(nil),
+	(*collectionThing)(nil), (*Comment)(nil), (*Content)(nil), (*countChange)(nil), (*File)(nil),
 	(*ImportedCounts)(nil), (*ImportRow)(nil), (*Make)(nil), (*ModerationEntry)(nil),
-	(*Preview)(nil), (*secret)(nil), (*Tag)(nil), (*Thing)(nil), (*thingAncestor)(nil),
+	(*Preview)(nil), (*SecretRow)(nil), (*Tag)(nil), (*Thing)(nil), (*thingAncestor)(nil),
 	(*thingTag)(nil), (*User)(nil), (*Resumable)(nil),
-	(*accountLink)(nil),    // CUT
-	(*Application)(nil),    // CUT
-	(*Invitation)(nil),     // CUT
-	(*Session)(nil),        // CUT
-	(*Token)(nil),          // CUT
-	(*grant)(nil),          // CUT
-	(*identity)(nil),       // CUT
-	(*password)(nil),       // CUT
-	(*refreshToken)(nil),   // CUT
-	(*DeprecatedCall)(nil), // CUT
-	(*Download)(nil),       // CUT
-	(*newDownload)(nil),    // CUT
-	(*view)(nil),           // CUT
-	(*LastRun)(nil),        // CUT
-	(*Report)(nil),         // CUT
-	(*shapeKey)(nil),       // CUT
-	(*Notification)(nil),   // CUT
-	(*follow)(nil),         // CUT
-	(*like)(nil),           // CUT
-	(*watch)(nil),          // CUT
 }
 
 // ExecAgain runs a statement that locks several rows, and returns how many rows it has changed. It

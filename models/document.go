@@ -22,7 +22,7 @@ type Index struct {
 	// texts selects id, name, tags, creator and body of the objects that everyone can find. Their
 	// creators are the table u.
 	texts func(db bun.IDB) *bun.SelectQuery
-	id    string // the ID column of the objects' table, with alias
+	ID    string // the ID column of the objects' table, with alias
 }
 
 var (
@@ -31,20 +31,20 @@ var (
 			ColumnExpr("t.id, t.name, u.username AS creator, t.description AS body").
 			ColumnExpr("coalesce((SELECT string_agg(tt.name, ' ') FROM thing_tags AS tt WHERE tt.thing_id = t.id), '') AS tags").Where("t.state = 'published'")
 	}, "t.id"}
-	makeIndex = &Index{"make", "make_documents", func(db bun.IDB) *bun.SelectQuery {
+	MakeIndex = &Index{"make", "make_documents", func(db bun.IDB) *bun.SelectQuery {
 		return db.NewSelect().TableExpr("makes AS m").Join("JOIN users AS u ON u.id = m.owner_id").
 			ColumnExpr("m.id, m.name, '' AS tags, u.username AS creator, m.description AS body").Where("m.state = 'published'")
 	}, "m.id"}
 	UserIndex = &Index{"user", "user_documents", func(db bun.IDB) *bun.SelectQuery {
 		return db.NewSelect().TableExpr("users AS u").ColumnExpr("u.id, u.username || ' ' || u.first_name || ' ' || u.last_name AS name, '' AS tags, '' AS creator, '' AS body").Where("u.deleted_at IS NULL")
 	}, "u.id"}
-	collectionIndex = &Index{"collection", "collection_documents", func(db bun.IDB) *bun.SelectQuery {
+	CollectionIndex = &Index{"collection", "collection_documents", func(db bun.IDB) *bun.SelectQuery {
 		return db.NewSelect().TableExpr("collections AS co").Join("JOIN users AS u ON u.id = co.owner_id").
 			ColumnExpr("co.id, co.name, '' AS tags, u.username AS creator, co.description AS body").Where("co.visibility = 'public'")
 	}, "co.id"}
 )
 
-var Indexes = []*Index{ThingIndex, makeIndex, UserIndex, collectionIndex}
+var Indexes = []*Index{ThingIndex, MakeIndex, UserIndex, CollectionIndex}
 
 // Document holds the searchable texts of one object.
 type Document struct {
@@ -57,17 +57,17 @@ func (d Document) Fields() [4][]string {
 	return [4][]string{tokenize.Words(d.Name), tokenize.Words(d.Tags), tokenize.Words(d.Creator), tokenize.Words(d.Body)}
 }
 
-// index updates the documents of some objects. It removes the documents of objects that are deleted
+// Index updates the documents of some objects. It removes the documents of objects that are deleted
 // or hidden. It locks the objects and their creators until tx ends, because a concurrent renaming
 // of a creator also updates the documents of the objects that it finds. Without the locks, it could
 // leave the old name in a document, or put back a document that another transaction has removed.
-func (db *DB) index(ctx context.Context, tx bun.Tx, ix *Index, ids ...int64) error {
+func (db *DB) Index(ctx context.Context, tx bun.Tx, ix *Index, ids ...int64) error {
 	if len(ids) == 0 {
 		return nil
 	}
 	var documents []Document
 	among, list := db.Among(1, ids)
-	texts := db.ForShare(ix.texts(tx).Where("? ?", bun.Safe(ix.id), among).OrderExpr(ix.id))
+	texts := db.ForShare(ix.texts(tx).Where("? ?", bun.Safe(ix.ID), among).OrderExpr(ix.ID))
 	if err := texts.Conn(database.Bind(tx, list)).Scan(ctx, &documents); err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func unchanged(q *bun.SelectQuery) *bun.SelectQuery { return q }
 
 // Reindex is index in a transaction of its own.
 func (db *DB) Reindex(ctx context.Context, ix *Index, ids ...int64) error {
-	return db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return db.index(ctx, tx, ix, ids...) })
+	return db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return db.Index(ctx, tx, ix, ids...) })
 }
 
 // ReindexAll updates the documents of all objects, in many transactions.
@@ -138,11 +138,11 @@ func (db *DB) Misindexed(ctx context.Context, ix *Index, after int64, limit int)
 	return ids, err
 }
 
-// indexOf updates the documents of a user and of all objects of the user, which contain the
+// IndexUser updates the documents of a user and of all objects of the user, which contain the
 // username.
-func (db *DB) indexOf(ctx context.Context, tx bun.Tx, userID int64) error {
+func (db *DB) IndexUser(ctx context.Context, tx bun.Tx, userID int64) error {
 	those := func(q *bun.SelectQuery) *bun.SelectQuery { return q.Where("u.id = ?", userID) }
-	return eachTexts(ctx, tx, those, func(ix *Index, ids []int64) error { return db.index(ctx, tx, ix, ids...) })
+	return eachTexts(ctx, tx, those, func(ix *Index, ids []int64) error { return db.Index(ctx, tx, ix, ids...) })
 }
 
 // eachTexts calls fn with the IDs of objects that everyone can find, in batches. those restricts a

@@ -1,21 +1,23 @@
-package models
+package models_test
 
 import (
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/models/catalogue"
+	"github.com/meshyard/meshyard/models/catalogue/cataloguetest"
 )
 
 // TestDeletedUsersAreNotIndexed checks that the search index has neither a document nor the new
 // name of a user whose account was deleted, also after it was rebuilt.
 func TestDeletedUsersAreNotIndexed(t *testing.T) {
-	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+	cataloguetest.Each(t, func(t *testing.T, s *catalogue.Catalogue, ada auth.Caller) {
 		ctx := t.Context()
 		if _, err := s.Admin().CreateUser(ctx, "bob", false); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.DeleteAccount(ctx, ada, "ada", ""); err != nil {
+		if _, err := s.Account.DeleteAccount(ctx, ada, "ada", ""); err != nil {
 			t.Fatal(err)
 		}
 		check := func(when string) {

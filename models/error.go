@@ -36,8 +36,8 @@ func Invalid(field, format string, args ...any) *Error {
 	return apierror.Invalid(field, format, args...)
 }
 
-// about returns an error with a code as one about the given input, and any other error unchanged.
-func about(input string, err error) error {
+// About returns an error with a code as one about the given input, and any other error unchanged.
+func About(input string, err error) error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
 		return err
@@ -57,8 +57,8 @@ func RequiredList(field string) *Error {
 	return Invalid(field, "%s: must have at least one entry", field).WithFieldCode(apierror.FieldRequired)
 }
 
-// tooMany returns the error for a list that has n entries and may have at most limit.
-func tooMany(field string, n, limit int) *Error {
+// TooMany returns the error for a list that has n entries and may have at most limit.
+func TooMany(field string, n, limit int) *Error {
 	e := Invalid(field, "%s: must have at most %d entries (got %d)", field, limit, n).WithFieldCode(apierror.FieldTooMany)
 	e.Limit = int64(limit)
 	return e

@@ -95,8 +95,8 @@ func (s *Store) Raise(ctx context.Context, tx bun.Tx, e Event) error {
 	return nil
 }
 
-// removeExpired deletes the expired rows of all areas.
-func (s *Store) removeExpired(ctx context.Context) error {
+// RemoveExpired deletes the expired rows of all areas.
+func (s *Store) RemoveExpired(ctx context.Context) error {
 	for _, g := range s.reactions.garbage {
 		if err := g.remove(ctx); err != nil {
 			return fmt.Errorf("collect %s: %w", g.what, err)

@@ -22,7 +22,7 @@ const (
 // newest first. Its nodes are IDs of entries for FeedItemsByID. It returns Forbidden unless the
 // user is the caller.
 func (s *Store) Feed(caller auth.Caller, userID int64) (List, error) {
-	if err := requireSelf(caller, userID, "feeds"); err != nil {
+	if err := RequireSelf(caller, userID, "feeds"); err != nil {
 		return List{}, err
 	}
 	by := database.Order{Key: "e.at", Time: true, ID: "e.id"}
@@ -36,11 +36,11 @@ func (s *Store) Feed(caller auth.Caller, userID int64) (List, error) {
 		}
 		collections := b.Select().TableExpr("collections AS co").Where("co.visibility = 'public'")
 		return b.Select().TableExpr("(?) AS e",
-			entries(filteredThings(b, f), "t.id", "t.published_at", "t.owner_id", feedThing).
+			entries(FilteredThings(b, f), "t.id", "t.published_at", "t.owner_id", feedThing).
 				UnionAll(entries(publicMakes(b), "m.id", "m.published_at", "m.owner_id", feedMake)).
 				UnionAll(entries(collections, "co.id", "co.created_at", "co.owner_id", feedCollection)))
 	})}
-	return l.Bounded(maxFound), nil
+	return l.Bounded(MaxFound), nil
 }
 
 // FeedFields are the fields of the items of a feed.

@@ -190,13 +190,13 @@ func (f *File) Allows(caller auth.Caller) error {
 	case (f.ThingState == Unlisted || f.ThingHidden == Unlisted) && !caller.Opened.Has(f.ThingID):
 		return NoSuch("file", f.ID) // as if it did not exist: IDs can be counted
 	case f.TakenDown():
-		return f.down()
+		return f.Down()
 	}
 	return Fail(Forbidden, "file %d belongs to a draft of someone else", f.ID)
 }
 
-// down returns the error for the content of a file whose thing is taken down.
-func (f *File) down() error {
+// Down returns the error for the content of a file whose thing is taken down.
+func (f *File) Down() error {
 	return Fail(Forbidden, "file %d belongs to a thing that was taken down by a moderator", f.ID)
 }
 
@@ -338,7 +338,7 @@ func (s *Store) changeFile(ctx context.Context, caller auth.Caller, id int64, on
 		}
 		// The target is locked before the file, as in finalizations.
 		locked, err := s.lockOwned(ctx, tx, caller, target)
-		if err != nil && !(who == ownerOrModerators && CodeOf(err) == Forbidden && checkDecides(caller, locked.owner) == nil) {
+		if err != nil && !(who == ownerOrModerators && CodeOf(err) == Forbidden && CheckDecides(caller, locked.owner) == nil) {
 			return err
 		}
 		f, err := s.lockFile(ctx, tx, id)

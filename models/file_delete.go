@@ -39,7 +39,7 @@ func (s *Store) DeleteFile(ctx context.Context, caller auth.Caller, d FileDeleti
 		if _, err := tx.NewDelete().Model(f).WherePK().Exec(ctx); err != nil {
 			return err
 		}
-		return s.recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedFile, UserID: owner, ThingID: f.ThingID, ObjectID: id, Reason: d.Reason})
+		return s.RecordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedFile, UserID: owner, ThingID: f.ThingID, ObjectID: id, Reason: d.Reason})
 	})
 	return deleted, err
 }

@@ -76,7 +76,7 @@ func (s *Store) reorder(ctx context.Context, caller auth.Caller, on Target, ids 
 		return nil, Required(r.field)
 	}
 	if len(ids) > MaxFiles {
-		return nil, tooMany(r.field, len(ids), MaxFiles)
+		return nil, TooMany(r.field, len(ids), MaxFiles)
 	}
 	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if isUserImage(on.Type) {

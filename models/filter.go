@@ -52,7 +52,7 @@ type Filter struct {
 	ownCollections  bool       // CollectedByID is the caller
 	hidden          hiddenThings
 	viewerID        int64            // who hides things; 0 if hidden is zero
-	found           *bun.SelectQuery // the IDs to select things among; nil: all. Only on SQLite
+	Found           *bun.SelectQuery // the IDs to select things among; nil: all. Only on SQLite
 }
 
 // maxFilterList is the maximum length of a list in a filter.
@@ -90,7 +90,7 @@ func (s *Store) Resolve(ctx context.Context, caller auth.Caller, f *Filter) erro
 		return nil
 	}
 	if len(f.Creators) > maxFilterList {
-		return tooMany("creators", len(f.Creators), maxFilterList)
+		return TooMany("creators", len(f.Creators), maxFilterList)
 	}
 	ids, names := []int64{noID}, []string{}
 	for _, name := range f.Creators {
@@ -127,8 +127,8 @@ func (s *Store) Resolve(ctx context.Context, caller auth.Caller, f *Filter) erro
 	return nil
 }
 
-// checkYear returns BadInput if a time cannot be stored in a database.
-func checkYear(field string, at time.Time) error {
+// CheckYear returns BadInput if a time cannot be stored in a database.
+func CheckYear(field string, at time.Time) error {
 	if year := at.UTC().Year(); year < 1 || year > 9999 {
 		return Invalid(field, "%s: the year %d is not between 1 and 9999", field, year).WithFieldCode(apierror.FieldOutOfRange)
 	}
@@ -143,7 +143,7 @@ func (f Filter) check() error {
 	}
 	for _, field := range slices.Sorted(maps.Keys(times)) {
 		if at := times[field]; at != nil {
-			if err := checkYear(field, *at); err != nil {
+			if err := CheckYear(field, *at); err != nil {
 				return err
 			}
 		}
@@ -162,7 +162,7 @@ func (f Filter) check() error {
 	}
 	for _, field := range slices.Sorted(maps.Keys(lengths)) {
 		if n := lengths[field]; n > maxFilterList {
-			faults = append(faults, tooMany(field, n, maxFilterList))
+			faults = append(faults, TooMany(field, n, maxFilterList))
 		}
 	}
 	for i, tag := range f.Tags {
@@ -210,15 +210,15 @@ func between(q *bun.SelectQuery, column string, after, before *time.Time) *bun.S
 	return q
 }
 
-// filteredThings selects the things that match a filter.
-func filteredThings(b *database.Builder, f Filter) *bun.SelectQuery {
+// FilteredThings selects the things that match a filter.
+func FilteredThings(b *database.Builder, f Filter) *bun.SelectQuery {
 	q := b.Select()
-	if f.found == nil {
+	if f.Found == nil {
 		q = q.TableExpr("things AS t")
 	} else {
 		// SQLite does not reorder a CROSS JOIN. Without INDEXED BY and without statistics, it would look
 		// up rows in the table instead of this index.
-		q = q.TableExpr("(?) AS found", f.found).Join("CROSS JOIN things AS t INDEXED BY things_found ON t.id = found.id")
+		q = q.TableExpr("(?) AS found", f.Found).Join("CROSS JOIN things AS t INDEXED BY things_found ON t.id = found.id")
 	}
 	q = f.objects(q.Where("t.state = 'published'"), "t.id", "t.owner_id")
 	q = between(between(q, "t.published_at", f.PublishedAfter, f.PublishedBefore), "t.modified_at", f.UpdatedAfter, f.UpdatedBefore)
@@ -252,22 +252,22 @@ func filteredThings(b *database.Builder, f Filter) *bun.SelectQuery {
 		}
 		q = q.Where("t.id IN (?)", collections)
 	}
-	q = f.hidden.from(q, f.viewerID)
+	q = f.hidden.From(q, f.viewerID)
 	q = whether(q, f.IsFeatured, "t.featured_at IS NOT NULL")
 	q = whether(q, f.IsWIP, "t.is_wip")
 	q = whether(q, f.IsDerivative, "t.is_derivative")
 	return whether(q, f.HasMakes, "EXISTS (SELECT 1 FROM makes AS m WHERE m.thing_id = t.id AND m.state = 'published')")
 }
 
-// shownModels is the condition that the file f is a model of a thing. The covering index
+// ShownModels is the condition that the file f is a model of a thing. The covering index
 // files_models answers it without reading the rows. SQLite uses this partial index only if the last
 // condition is written exactly like this.
-const shownModels = "f.target_type = 'thing' AND f.kind = 'model' AND f.state = 'finalized' AND f.format IS NOT NULL"
+const ShownModels = "f.target_type = 'thing' AND f.kind = 'model' AND f.state = 'finalized' AND f.format IS NOT NULL"
 
 // filteredModels selects the models of the thing t that match a filter. It returns nil if the
 // filter has no condition on models.
 func filteredModels(b *database.Builder, f Filter) *bun.SelectQuery {
-	q := b.Select().ColumnExpr("1").TableExpr("files AS f").Where("f.target_id = t.id AND " + shownModels)
+	q := b.Select().ColumnExpr("1").TableExpr("files AS f").Where("f.target_id = t.id AND " + ShownModels)
 	conditions := 0
 	where := func(condition string, value any) {
 		conditions++

@@ -1,36 +1,40 @@
-package models
+package models_test
 
 import (
 	"testing"
 	"time"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
+	"github.com/meshyard/meshyard/models/catalogue/cataloguetest"
+	"github.com/meshyard/meshyard/models/search"
 )
 
 // TestPeriodsOfFilters checks that the beginning of a period is inclusive and its end exclusive.
 func TestPeriodsOfFilters(t *testing.T) {
-	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
-		made, _ := published(t, s, ada)
-		thing, err := s.Thing(t.Context(), ada, AllThingFields, made.ID)
+	cataloguetest.Each(t, func(t *testing.T, s *catalogue.Catalogue, ada auth.Caller) {
+		made, _ := cataloguetest.Published(t, s, ada)
+		thing, err := s.Thing(t.Context(), ada, models.AllThingFields, made.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
 		at, later := *thing.PublishedAt, thing.PublishedAt.Add(time.Microsecond)
 		changed, afterChange := thing.ModifiedAt, thing.ModifiedAt.Add(time.Microsecond)
 		for name, c := range map[string]struct {
-			filter Filter
+			filter models.Filter
 			want   int64
 		}{
-			"published after its publication":        {Filter{PublishedAfter: &at}, 1},
-			"published a moment after it":            {Filter{PublishedAfter: &later}, 0},
-			"published before its publication":       {Filter{PublishedBefore: &at}, 0},
-			"published before a moment after it":     {Filter{PublishedBefore: &later}, 1},
-			"changed after its last change":          {Filter{UpdatedAfter: &changed}, 1},
-			"changed a moment after its last change": {Filter{UpdatedAfter: &afterChange}, 0},
-			"changed before its last change":         {Filter{UpdatedBefore: &changed}, 0},
-			"changed before a moment after it":       {Filter{UpdatedBefore: &afterChange}, 1},
+			"published after its publication":        {models.Filter{PublishedAfter: &at}, 1},
+			"published a moment after it":            {models.Filter{PublishedAfter: &later}, 0},
+			"published before its publication":       {models.Filter{PublishedBefore: &at}, 0},
+			"published before a moment after it":     {models.Filter{PublishedBefore: &later}, 1},
+			"changed after its last change":          {models.Filter{UpdatedAfter: &changed}, 1},
+			"changed a moment after its last change": {models.Filter{UpdatedAfter: &afterChange}, 0},
+			"changed before its last change":         {models.Filter{UpdatedBefore: &changed}, 0},
+			"changed before a moment after it":       {models.Filter{UpdatedBefore: &afterChange}, 1},
 		} {
-			found, err := s.Search(t.Context(), SearchThings, "", c.filter, ByRelevance)
+			found, err := s.Search.Search(t.Context(), search.SearchThings, "", c.filter, models.ByRelevance)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -22,8 +22,8 @@ type FinalizeFile struct {
 	Rank *int32 // position among the files of the target; nil: after those that the target has
 }
 
-// content is the row of an object below files/ in the bucket.
-type content struct {
+// Content is the row of an object below files/ in the bucket.
+type Content struct {
 	bun.BaseModel `bun:"table:contents"`
 
 	SHA256    string `bun:"sha256,pk"`
@@ -98,7 +98,7 @@ func checkBatch(files []FinalizeFile) ([]int64, error) {
 		return nil, RequiredList("files")
 	}
 	if len(files) > MaxFiles {
-		return nil, tooMany("files", len(files), MaxFiles)
+		return nil, TooMany("files", len(files), MaxFiles)
 	}
 	ids := make([]int64, len(files))
 	for i, f := range files {
@@ -170,18 +170,18 @@ func (s *Store) finalize(ctx context.Context, tx bun.Tx, caller auth.Caller, fil
 		input := fmt.Sprintf("files[%d].id", i)
 		switch {
 		case f == nil || f.OwnerID != caller.UserID:
-			return about(input, NoSuch("pending upload", want.ID))
+			return About(input, NoSuch("pending upload", want.ID))
 		case f.State == Finalized:
 			if (Target{f.TargetType, f.TargetID}) != target {
-				return about(input, Fail(Conflict, "file %d is already attached to %s %d", f.ID, f.TargetType, f.TargetID))
+				return About(input, Fail(Conflict, "file %d is already attached to %s %d", f.ID, f.TargetType, f.TargetID))
 			}
 			if want.Rank != nil && *want.Rank != f.Rank {
 				ranks[f.ID] = int64(*want.Rank)
 			}
 		case f.State == Staged:
-			return about(input, Fail(NotFound, "pending upload %d has no bytes yet", f.ID))
+			return About(input, Fail(NotFound, "pending upload %d has no bytes yet", f.ID))
 		case !f.live(at):
-			return about(input, NoSuch("pending upload", want.ID))
+			return About(input, NoSuch("pending upload", want.ID))
 		default:
 			if want.Rank != nil {
 				f.Rank = *want.Rank
@@ -233,7 +233,7 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, unranked m
 	processed := make(map[PreviewState][]*File) // by state of their previews, if these exist already
 	byContent := slices.SortedFunc(slices.Values(files), func(a, b *File) int { return strings.Compare(a.SHA256, b.SHA256) })
 	for _, f := range byContent {
-		c, err := lockContent(ctx, tx, f.SHA256, f.Size)
+		c, err := LockContent(ctx, tx, f.SHA256, f.Size)
 		if err != nil {
 			return err
 		}
@@ -252,7 +252,7 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, unranked m
 			}
 		}
 		var state PreviewState
-		if f.PreviewID, state, err = s.schedulePreview(ctx, tx, f); err != nil {
+		if f.PreviewID, state, err = s.SchedulePreview(ctx, tx, f); err != nil {
 			return err
 		}
 		if state == PreviewDone || state == PreviewFailed {
@@ -281,23 +281,17 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, unranked m
 		return showUserImage(ctx, tx, files[0])
 	}
 	if on.make != nil && on.make.State == Draft {
-		if err := s.publishMake(ctx, tx, on.make); err != nil {
+		if err := s.PublishMake(ctx, tx, on.make); err != nil {
 			return err
 		}
 	}
 	return touch(ctx, tx, on.Target)
 }
 
-// LockContent locks the row of a content until tx ends. It is an upsert, which creates a missing
-// row.
-func LockContent(ctx context.Context, tx bun.Tx, sha256 string, size int64) error {
-	_, err := lockContent(ctx, tx, sha256, size)
-	return err
-}
-
-// lockContent is LockContent, and returns the row.
-func lockContent(ctx context.Context, tx bun.Tx, sha256 string, size int64) (*content, error) {
-	c := &content{SHA256: sha256, Size: size, CreatedAt: Now()}
+// LockContent locks the row of a content until tx ends, and returns it. It is an upsert, which
+// creates a missing row.
+func LockContent(ctx context.Context, tx bun.Tx, sha256 string, size int64) (*Content, error) {
+	c := &Content{SHA256: sha256, Size: size, CreatedAt: Now()}
 	_, err := tx.NewInsert().Model(c).On("CONFLICT (sha256) DO UPDATE").Set("size = EXCLUDED.size").Returning("damaged_at").Exec(ctx)
 	return c, err
 }

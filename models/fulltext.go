@@ -12,25 +12,25 @@ import (
 // documents and of trigrams. An expression is "" if it can match nothing.
 type fullText interface {
 	// and and or are the operators between expressions.
-	and() string
-	or() string
+	And() string
+	Or() string
 	// word returns an expression for a word or a prefix in the first fields of a document. A single
 	// letter is always a whole word. The word contains only letters, digits and marks.
-	word(word string, beginning bool, fields int) string
+	Word(word string, beginning bool, fields int) string
 	// among restricts an expression that any has joined to the first fields of a document.
-	among(expression string, fields int) string
+	Among(expression string, fields int) string
 
 	// matching changes q to select the IDs of the documents that match, which are not empty.
 	matching(q *bun.SelectQuery, ix *Index, match string) *bun.SelectQuery
 	// latest restricts matching to the latest documents, if the engine reads all matches.
-	latest(q *bun.SelectQuery) *bun.SelectQuery
+	Latest(q *bun.SelectQuery) *bun.SelectQuery
 	// readsFound reports whether a list of things without other filters is read from the index
 	// things_found for each match; see Filter.
-	readsFound() bool
+	ReadsFound() bool
 	// withDocuments joins the documents of b.id, if holds needs them.
-	withDocuments(q *bun.SelectQuery, ix *Index) *bun.SelectQuery
+	WithDocuments(q *bun.SelectQuery, ix *Index) *bun.SelectQuery
 	// holds returns the condition that the document of b.id matches.
-	holds(db *DB, ix *Index, match string) string
+	Holds(db *DB, ix *Index, match string) string
 
 	// id returns the column with the ID of a document.
 	id() bun.Safe
@@ -41,7 +41,7 @@ type fullText interface {
 	// words returns a table of texts with the column value. list is argument 2 of the statement.
 	words(texts []string) (table bun.Safe, list any)
 	// similar returns a condition for words of the vocabulary that share trigrams with a word.
-	similar(db *DB, word string) string
+	Similar(db *DB, word string) string
 }
 
 // fullTexts is the full-text search of each engine.
@@ -49,8 +49,8 @@ var fullTexts = map[database.Engine]fullText{database.Postgres: textVectors{}, d
 
 func (db *DB) FullText() fullText { return fullTexts[db.Dialect.Engine()] }
 
-// matching selects the IDs of the documents that match.
-func (db *DB) matching(ix *Index, match string) *bun.SelectQuery {
+// Matching selects the IDs of the documents that match.
+func (db *DB) Matching(ix *Index, match string) *bun.SelectQuery {
 	q := db.Read.NewSelect()
 	if match == "" {
 		return q.ColumnExpr("0 AS id").Where("false")

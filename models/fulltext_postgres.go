@@ -13,10 +13,10 @@ import (
 // textVectors is the full-text search of PostgreSQL: a document is a tsvector.
 type textVectors struct{}
 
-func (textVectors) and() string { return " & " }
-func (textVectors) or() string  { return " | " }
+func (textVectors) And() string { return " & " }
+func (textVectors) Or() string  { return " | " }
 
-func (textVectors) word(word string, beginning bool, fields int) string {
+func (textVectors) Word(word string, beginning bool, fields int) string {
 	beginning = beginning && !tokenize.WholeOnly(word)
 	if fields < 4 || beginning {
 		word = "'" + word + "':" + "ABCD"[:fields%4] // all four are the default
@@ -28,22 +28,22 @@ func (textVectors) word(word string, beginning bool, fields int) string {
 	return "'" + word + "'"
 }
 
-func (textVectors) among(expression string, _ int) string { return expression } // word does it
+func (textVectors) Among(expression string, _ int) string { return expression } // word does it
 
 func (textVectors) matching(q *bun.SelectQuery, ix *Index, match string) *bun.SelectQuery {
 	return q.TableExpr("? AS d", bun.Safe(ix.documents)).ColumnExpr("d.id").Where("d.words @@ CAST(? AS tsquery)", match)
 }
 
-// latest returns q: PostgreSQL does not read more matches than it needs.
-func (textVectors) latest(q *bun.SelectQuery) *bun.SelectQuery { return q }
+// Latest returns q: PostgreSQL does not read more matches than it needs.
+func (textVectors) Latest(q *bun.SelectQuery) *bun.SelectQuery { return q }
 
-func (textVectors) readsFound() bool { return false }
+func (textVectors) ReadsFound() bool { return false }
 
-func (textVectors) withDocuments(q *bun.SelectQuery, ix *Index) *bun.SelectQuery {
+func (textVectors) WithDocuments(q *bun.SelectQuery, ix *Index) *bun.SelectQuery {
 	return q.Join("JOIN ? AS d ON d.id = b.id", bun.Safe(ix.documents))
 }
 
-func (textVectors) holds(db *DB, _ *Index, match string) string {
+func (textVectors) Holds(db *DB, _ *Index, match string) string {
 	return db.Read.NewRaw("d.words @@ CAST(? AS tsquery)", match).String()
 }
 
@@ -67,7 +67,7 @@ func (textVectors) words(texts []string) (table bun.Safe, list any) {
 	return "unnest($2::text[]) AS words (value)", texts
 }
 
-func (textVectors) similar(db *DB, word string) string {
+func (textVectors) Similar(db *DB, word string) string {
 	return db.Read.NewRaw("word % ?", word).String()
 }
 

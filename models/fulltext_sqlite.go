@@ -13,17 +13,17 @@ import (
 // fts5 is the full-text search of SQLite: documents are rows of FTS5 tables.
 type fts5 struct{}
 
-func (fts5) and() string { return " AND " }
-func (fts5) or() string  { return " OR " }
+func (fts5) And() string { return " AND " }
+func (fts5) Or() string  { return " OR " }
 
-func (fts5) word(word string, beginning bool, _ int) string {
+func (fts5) Word(word string, beginning bool, _ int) string {
 	if beginning && !tokenize.WholeOnly(word) {
 		return `"` + word + `" *`
 	}
 	return `"` + word + `"`
 }
 
-func (fts5) among(expression string, fields int) string {
+func (fts5) Among(expression string, fields int) string {
 	if fields == 4 {
 		return expression
 	}
@@ -37,16 +37,16 @@ func (fts5) matching(q *bun.SelectQuery, ix *Index, match string) *bun.SelectQue
 // maxMatched is the maximum number of matching documents that SQLite considers, the latest ones.
 const maxMatched = 50_000
 
-func (fts5) latest(q *bun.SelectQuery) *bun.SelectQuery {
+func (fts5) Latest(q *bun.SelectQuery) *bun.SelectQuery {
 	return q.OrderExpr("rowid DESC").Limit(maxMatched)
 }
 
-func (fts5) readsFound() bool { return true }
+func (fts5) ReadsFound() bool { return true }
 
-func (fts5) withDocuments(q *bun.SelectQuery, _ *Index) *bun.SelectQuery { return q }
+func (fts5) WithDocuments(q *bun.SelectQuery, _ *Index) *bun.SelectQuery { return q }
 
-func (f fts5) holds(db *DB, ix *Index, match string) string {
-	return "b.id IN (" + db.matching(ix, match).String() + ")"
+func (f fts5) Holds(db *DB, ix *Index, match string) string {
+	return "b.id IN (" + db.Matching(ix, match).String() + ")"
 }
 
 func (fts5) id() bun.Safe { return "rowid" }
@@ -74,7 +74,7 @@ func (fts5) words(texts []string) (table bun.Safe, list any) {
 	return "json_each($2)", database.AsJSON(texts)
 }
 
-func (fts5) similar(db *DB, word string) string {
+func (fts5) Similar(db *DB, word string) string {
 	runes := []rune(word)
 	var trigrams []string
 	for i := range max(0, len(runes)-2) {

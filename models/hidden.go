@@ -12,14 +12,14 @@ import (
 // are never hidden.
 type hiddenThings struct{ nsfw, ai bool }
 
-// hiddenFrom returns the things that the caller has chosen to hide.
-func hiddenFrom(caller auth.Caller) hiddenThings {
+// HiddenFrom returns the things that the caller has chosen to hide.
+func HiddenFrom(caller auth.Caller) hiddenThings {
 	return hiddenThings{caller.HidesNSFW, caller.HidesAI}
 }
 
-// from excludes the hidden things from a query of things with the alias t. user is the ID of the
+// From excludes the hidden things from a query of things with the alias t. user is the ID of the
 // user, or its placeholder.
-func (h hiddenThings) from(q *bun.SelectQuery, user any) *bun.SelectQuery {
+func (h hiddenThings) From(q *bun.SelectQuery, user any) *bun.SelectQuery {
 	if h.nsfw {
 		q = q.Where("(NOT t.is_nsfw OR t.owner_id = ?)", user)
 	}
@@ -52,7 +52,7 @@ func (h hiddenThings) inCategories(ctx context.Context, db bun.IDB, userID int64
 
 // Hide excludes the things that the caller has chosen to hide in lists.
 func (f *Filter) Hide(caller auth.Caller) {
-	if f.hidden = hiddenFrom(caller); f.hidden != (hiddenThings{}) {
+	if f.hidden = HiddenFrom(caller); f.hidden != (hiddenThings{}) {
 		f.viewerID = caller.UserID
 	}
 }

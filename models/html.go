@@ -24,12 +24,12 @@ type markdownText struct{ table, column string }
 var (
 	thingDescription      = markdownText{"things", "description"}
 	thingInstructions     = markdownText{"things", "instructions"}
-	makeDescription       = markdownText{"makes", "description"}
+	MakeDescription       = markdownText{"makes", "description"}
 	collectionDescription = markdownText{"collections", "description"}
-	commentBody           = markdownText{"comments", "body"}
+	CommentBody           = markdownText{"comments", "body"}
 	userBio               = markdownText{"users", "bio"}
 
-	markdownTexts = []markdownText{thingDescription, thingInstructions, makeDescription, collectionDescription, commentBody, userBio}
+	markdownTexts = []markdownText{thingDescription, thingInstructions, MakeDescription, collectionDescription, CommentBody, userBio}
 )
 
 // textsOf returns the texts of a table.
@@ -90,15 +90,15 @@ func (s *Store) render(ctx context.Context, text string) (string, error) {
 // Renders returns the number of texts that have been rendered since the store was created.
 func (s *Store) Renders() int64 { return s.renderer.rendered.Load() }
 
-// renderedHTML holds the HTML of texts that will be saved.
-type renderedHTML []struct {
+// RenderedHTML holds the HTML of texts that will be saved.
+type RenderedHTML []struct {
 	markdownText
 	html string
 }
 
-// renderTo renders a text that will be saved, and adds the HTML to all. It does nothing if text is
+// RenderTo renders a text that will be saved, and adds the HTML to all. It does nothing if text is
 // nil. It must be called before the transaction, which must not wait for a slot.
-func (s *Store) renderTo(ctx context.Context, all *renderedHTML, of markdownText, text *string) error {
+func (s *Store) RenderTo(ctx context.Context, all *RenderedHTML, of markdownText, text *string) error {
 	if text == nil {
 		return nil
 	}
@@ -110,18 +110,18 @@ func (s *Store) renderTo(ctx context.Context, all *renderedHTML, of markdownText
 	return err
 }
 
-// insert adds the HTML to the insertion of a row. All texts of the row must have been rendered.
-func (all renderedHTML) insert(q *bun.InsertQuery) *bun.InsertQuery {
+// Insert adds the HTML to the insertion of a row. All texts of the row must have been rendered.
+func (all RenderedHTML) Insert(q *bun.InsertQuery) *bun.InsertQuery {
 	for _, r := range all {
 		q = q.Value(r.column+"_html", "?", r.html)
 	}
 	return q.Value("html_version", "?", markdown.Version)
 }
 
-// update adds the HTML to the update of a row in which some texts change. A row with an older
+// Update adds the HTML to the update of a row in which some texts change. A row with an older
 // version stays stale if another of its texts does not change, because the HTML of that text is
 // still old.
-func (all renderedHTML) update(q *bun.UpdateQuery) *bun.UpdateQuery {
+func (all RenderedHTML) Update(q *bun.UpdateQuery) *bun.UpdateQuery {
 	for _, r := range all {
 		q = q.Set("? = ?", r.markdownText.html(), r.html)
 	}
@@ -175,11 +175,11 @@ func (s *Store) renderTable(ctx context.Context, table string, texts []markdownT
 		if err != nil || len(rows) == 0 {
 			return updated, err
 		}
-		html := make([]renderedHTML, len(rows))
+		html := make([]RenderedHTML, len(rows))
 		for i, row := range rows {
 			lastVersion, last = row.Version, row.ID
 			for j, text := range []string{row.First, row.Second}[:len(texts)] {
-				if err := s.renderTo(ctx, &html[i], texts[j], &text); err != nil {
+				if err := s.RenderTo(ctx, &html[i], texts[j], &text); err != nil {
 					return updated, err
 				}
 			}

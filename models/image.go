@@ -122,7 +122,7 @@ func (s *Store) DeleteImage(ctx context.Context, caller auth.Caller, id int64, o
 		if err != nil {
 			return err
 		}
-		return s.recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedFile, UserID: owner, ThingID: f.ThingID, ObjectID: id, Reason: reason})
+		return s.RecordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedFile, UserID: owner, ThingID: f.ThingID, ObjectID: id, Reason: reason})
 	})
 	return of, err
 }

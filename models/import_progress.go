@@ -37,8 +37,8 @@ type ArchiveID struct {
 	NewID  int64
 }
 
-// accountNoun is the noun of the rows of archive_imports that describe services from which accounts
+// AccountNoun is the noun of the rows of archive_imports that describe services from which accounts
 // are imported. These rows are never deleted, so the IDs of imported objects stay recorded in
 // archive_ids. An import of an account can continue where it was interrupted, and accounts that are
 // imported one after the other find each other's objects.
-const accountNoun = "account"
+const AccountNoun = "account"

@@ -1,4 +1,4 @@
-package models
+package models_test
 
 import (
 	"reflect"
@@ -7,14 +7,17 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
+	"github.com/meshyard/meshyard/models/catalogue/cataloguetest"
 )
 
 // parentList is a list, one of its parents, and how many entries that parent has.
 type parentList struct {
-	list   List
+	list   models.List
 	parent int64
 	want   int64
-	page   func(t *testing.T, parents []int64, part Slice) map[int64]positions
+	page   func(t *testing.T, parents []int64, part models.Slice) map[int64]positions
 }
 
 // positions are the positions on a page, each with the ID of its node.
@@ -24,13 +27,13 @@ type positions struct {
 }
 
 type position struct {
-	Position
+	models.Position
 	node int64
 }
 
 // listOf returns a list whose nodes are in a table.
-func listOf[T any](s *Store, nodes *database.Table[T], list List, parent, want int64) parentList {
-	return parentList{list, parent, want, func(t *testing.T, parents []int64, part Slice) map[int64]positions {
+func listOf[T any](s *catalogue.Catalogue, nodes *database.Table[T], list models.List, parent, want int64) parentList {
+	return parentList{list: list, parent: parent, want: want, page: func(t *testing.T, parents []int64, part models.Slice) map[int64]positions {
 		t.Helper()
 		pages, err := nodes.Pages(t.Context(), list, list.Caller, nodes.All(), parents, part)
 		if err != nil {
@@ -41,7 +44,7 @@ func listOf[T any](s *Store, nodes *database.Table[T], list List, parent, want i
 			p := positions{more: page.More}
 			for _, e := range page.Entries {
 				id, _ := nodes.ID(e.Node)
-				p.entries = append(p.entries, position{e.Position, id})
+				p.entries = append(p.entries, position{Position: e.Position, node: id})
 			}
 			found[parent] = p
 		}
@@ -52,7 +55,7 @@ func listOf[T any](s *Store, nodes *database.Table[T], list List, parent, want i
 // TestPreparedLists checks that the prepared statements of lists return the wanted number of
 // entries, and the same for one parent as for several, for two callers.
 func TestPreparedLists(t *testing.T) {
-	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+	cataloguetest.Each(t, func(t *testing.T, s *catalogue.Catalogue, ada auth.Caller) {
 		for name, c := range preparedLists(t, s, ada) {
 			if _, once := c.list.Rows.(database.RowsFunc); once {
 				t.Errorf("%s: the list is not prepared", name)
@@ -70,7 +73,7 @@ func TestPreparedLists(t *testing.T) {
 }
 
 // preparedLists creates objects of all kinds, and returns all lists that have prepared statements.
-func preparedLists(t *testing.T, s *Store, ada auth.Caller) map[string]parentList {
+func preparedLists(t *testing.T, s *catalogue.Catalogue, ada auth.Caller) map[string]parentList {
 	t.Helper()
 	ctx := t.Context()
 	must := func(err error) {
@@ -86,76 +89,76 @@ func preparedLists(t *testing.T, s *Store, ada auth.Caller) map[string]parentLis
 		return auth.Caller{UserID: u.ID}
 	}
 	ben, eve := user("ben"), user("eve")
-	first, _ := published(t, s, ada)
-	second, _ := published(t, s, ben)
-	draft, err := s.CreateThing(ctx, ada, NewThing{Name: "draft", License: CC, Category: "Art"})
+	first, _ := cataloguetest.Published(t, s, ada)
+	second, _ := cataloguetest.Published(t, s, ben)
+	draft, err := s.CreateThing(ctx, ada, models.NewThing{Name: "draft", License: models.CC, Category: "Art"})
 	must(err)
 	var thingIDs []int64
 	for range 4 {
-		remix, err := s.CreateThing(ctx, ada, NewThing{Name: "a", Description: "a", License: CC, Category: "Art", Tags: []string{"gear"}, AncestorIDs: []int64{first.ID, second.ID, draft.ID}})
+		remix, err := s.CreateThing(ctx, ada, models.NewThing{Name: "a", Description: "a", License: models.CC, Category: "Art", Tags: []string{"gear"}, AncestorIDs: []int64{first.ID, second.ID, draft.ID}})
 		must(err)
-		f, err := s.Upload(ctx, ada, NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid a")})
+		f, err := s.Upload(ctx, ada, models.NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid a")})
 		must(err)
-		_, err = s.Finalize(ctx, ada, []FinalizeFile{{ID: f.ID}}, Target{OnThing, remix.ID})
+		_, err = s.Finalize(ctx, ada, []models.FinalizeFile{{ID: f.ID}}, models.Target{Type: models.OnThing, ID: remix.ID})
 		must(err)
-		_, err = s.PublishThing(ctx, ada, remix.ID, Published)
+		_, err = s.PublishThing(ctx, ada, remix.ID, models.Published)
 		must(err)
 		thingIDs = append(thingIDs, remix.ID)
 	}
-	tagsOfFirst, err := s.TagsOf(ctx, AllTagFields, thingIDs[:1])
+	tagsOfFirst, err := s.TagsOf(ctx, models.AllTagFields, thingIDs[:1])
 	must(err)
-	album, err := s.CreateCollection(ctx, ada, NewCollection{Name: "a", Visibility: PublicCollection})
+	album, err := s.CreateCollection(ctx, ada, models.NewCollection{Name: "a", Visibility: models.PublicCollection})
 	must(err)
-	_, err = s.MoveThings(ctx, ada, MoveThings{CollectionID: album.ID, ThingIDs: thingIDs})
+	_, err = s.MoveThings(ctx, ada, models.MoveThings{CollectionID: album.ID, ThingIDs: thingIDs})
 	must(err)
 	var comment, makeID int64
 	for i, id := range append(thingIDs, first.ID, first.ID) {
-		c, err := s.CreateComment(ctx, ben, NewComment{Target: &Target{OnThing, id}, Body: "a"})
+		c, err := s.CreateComment(ctx, ben, models.NewComment{Target: &models.Target{Type: models.OnThing, ID: id}, Body: "a"})
 		must(err)
 		for range 3 {
-			_, err = s.CreateComment(ctx, ada, NewComment{ParentID: &c.ID, Body: "b"})
+			_, err = s.CreateComment(ctx, ada, models.NewComment{ParentID: &c.ID, Body: "b"})
 			must(err)
 		}
 		for range 3 {
-			m, _, err := s.CreateMake(ctx, ben, NewMake{ThingID: first.ID})
+			m, _, err := s.CreateMake(ctx, ben, models.NewMake{ThingID: first.ID})
 			must(err)
 			makeID = m.ID
 		}
 		comment = c.ID
 		if i < len(thingIDs) {
-			must(s.Like(ctx, eve, Target{OnThing, id}))
-			must(s.Like(ctx, ben, Target{OnThing, id}))
-			must(s.Watch(ctx, ben, Target{OnThing, id}))
+			must(s.Social.Like(ctx, eve, models.Target{Type: models.OnThing, ID: id}))
+			must(s.Social.Like(ctx, ben, models.Target{Type: models.OnThing, ID: id}))
+			must(s.Social.Watch(ctx, ben, models.Target{Type: models.OnThing, ID: id}))
 		}
 	}
-	_, err = s.CreateComment(ctx, ben, NewComment{Target: &Target{OnMake, makeID}, Body: "a"})
+	_, err = s.CreateComment(ctx, ben, models.NewComment{Target: &models.Target{Type: models.OnMake, ID: makeID}, Body: "a"})
 	must(err)
-	_, err = s.Follow(ctx, ben, "ada")
+	_, err = s.Social.Follow(ctx, ben, "ada")
 	must(err)
-	watched, err := s.WatchedThings(ben, ben.UserID)
+	watched, err := s.Social.WatchedThings(ben, ben.UserID)
 	must(err)
 	return map[string]parentList{
-		"remixes":               listOf(s, things, s.Remixes(ben), first.ID, 4),
-		"ancestors of ada":      listOf(s, things, s.Ancestors(ada), thingIDs[0], 3),
-		"ancestors of ben":      listOf(s, things, s.Ancestors(ben), thingIDs[0], 2),
-		"things with a tag":     listOf(s, things, s.ThingsWithTags(ada), tagsOfFirst[thingIDs[0]][0].ID, 4),
-		"things of users":       listOf(s, things, s.ThingsOfUsers(ben), ada.UserID, 5),
-		"own things":            listOf(s, things, s.ThingsOfUsers(ada), ada.UserID, 6),
-		"collections of users":  listOf(s, collections, s.CollectionsOf(ben), ada.UserID, 1),
-		"own collections":       listOf(s, collections, s.CollectionsOf(ada), ada.UserID, 1),
-		"makes of users":        listOf(s, makes, s.MakesOfUsers(ada), ben.UserID, 18),
-		"things in categories":  listOf(s, things, s.ThingsInCategories(ada), first.CategoryID, 6),
-		"things in collections": listOf(s, things, s.CollectedThings(), album.ID, 4),
-		"comments on things":    listOf(s, comments, s.CommentsOn(OnThing, false), first.ID, 8),
-		"root comments":         listOf(s, comments, s.CommentsOn(OnThing, true), first.ID, 2),
-		"comments on makes":     listOf(s, comments, s.CommentsOn(OnMake, false), makeID, 1),
-		"replies":               listOf(s, comments, s.Replies(), comment, 3),
-		"followers":             listOf(s, users, s.Followers(), ada.UserID, 1),
-		"following":             listOf(s, users, s.Following(), ben.UserID, 1),
-		"likers":                listOf(s, users, s.Likers(OnThing), thingIDs[0], 2),
-		"liked things":          listOf(s, things, s.LikedThings(), ben.UserID, 4),
-		"makes of things":       listOf(s, makes, s.MakesOfThings(), first.ID, 18),
-		"watched things":        listOf(s, things, watched, ben.UserID, 4),
+		"remixes":               listOf(s, models.ThingTable, s.Remixes(ben), first.ID, 4),
+		"ancestors of ada":      listOf(s, models.ThingTable, s.Ancestors(ada), thingIDs[0], 3),
+		"ancestors of ben":      listOf(s, models.ThingTable, s.Ancestors(ben), thingIDs[0], 2),
+		"things with a tag":     listOf(s, models.ThingTable, s.ThingsWithTags(ada), tagsOfFirst[thingIDs[0]][0].ID, 4),
+		"things of users":       listOf(s, models.ThingTable, s.ThingsOfUsers(ben), ada.UserID, 5),
+		"own things":            listOf(s, models.ThingTable, s.ThingsOfUsers(ada), ada.UserID, 6),
+		"collections of users":  listOf(s, models.CollectionTable, s.CollectionsOf(ben), ada.UserID, 1),
+		"own collections":       listOf(s, models.CollectionTable, s.CollectionsOf(ada), ada.UserID, 1),
+		"makes of users":        listOf(s, models.MakeTable, s.MakesOfUsers(ada), ben.UserID, 18),
+		"things in categories":  listOf(s, models.ThingTable, s.ThingsInCategories(ada), first.CategoryID, 6),
+		"things in collections": listOf(s, models.ThingTable, s.CollectedThings(), album.ID, 4),
+		"comments on things":    listOf(s, models.CommentTable, s.CommentsOn(models.OnThing, false), first.ID, 8),
+		"root comments":         listOf(s, models.CommentTable, s.CommentsOn(models.OnThing, true), first.ID, 2),
+		"comments on makes":     listOf(s, models.CommentTable, s.CommentsOn(models.OnMake, false), makeID, 1),
+		"replies":               listOf(s, models.CommentTable, s.Replies(), comment, 3),
+		"followers":             listOf(s, models.UserTable, s.Social.Followers(), ada.UserID, 1),
+		"following":             listOf(s, models.UserTable, s.Social.Following(), ben.UserID, 1),
+		"likers":                listOf(s, models.UserTable, s.Social.Likers(models.OnThing), thingIDs[0], 2),
+		"liked things":          listOf(s, models.ThingTable, s.Social.LikedThings(), ben.UserID, 4),
+		"makes of things":       listOf(s, models.MakeTable, s.MakesOfThings(), first.ID, 18),
+		"watched things":        listOf(s, models.ThingTable, watched, ben.UserID, 4),
 	}
 }
 
@@ -173,13 +176,13 @@ func (c parentList) checkCounts(t *testing.T, name string, parents []int64) {
 // checkPages reads several parts of the list, of all parents together and of each one alone.
 func (c parentList) checkPages(t *testing.T, name string, parents []int64) {
 	t.Helper()
-	page := func(ids []int64, part Slice) map[int64]positions { return c.page(t, ids, part) }
-	all := page([]int64{c.parent}, Slice{First: 100})[c.parent].entries
+	page := func(ids []int64, part models.Slice) map[int64]positions { return c.page(t, ids, part) }
+	all := page([]int64{c.parent}, models.Slice{First: 100})[c.parent].entries
 	if len(all) != int(c.want) {
 		t.Fatalf("%s: got %d entries, want %d", name, len(all), c.want)
 	}
 	first, last := &all[0].Position, &all[c.want-1].Position
-	for _, part := range []Slice{{First: 100}, {First: 2}, {First: 2, Offset: 1}, {First: 2, Offset: 2}, {Last: 2}, {First: 2, After: first}, {Last: 2, Before: last}, {First: 9, After: first, Before: last}} {
+	for _, part := range []models.Slice{{First: 100}, {First: 2}, {First: 2, Offset: 1}, {First: 2, Offset: 2}, {Last: 2}, {First: 2, After: first}, {Last: 2, Before: last}, {First: 9, After: first, Before: last}} {
 		among := page(parents, part)
 		if part.Offset > 0 {
 			from := min(int(part.Offset), len(all))
@@ -199,13 +202,13 @@ func (c parentList) checkPages(t *testing.T, name string, parents []int64) {
 // TestCountsWithBounds counts a list with and without a bound, as the list of collections and a
 // search without words do. Their prepared statements differ.
 func TestCountsWithBounds(t *testing.T) {
-	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+	cataloguetest.Each(t, func(t *testing.T, s *catalogue.Catalogue, ada auth.Caller) {
 		for range 3 {
-			if _, err := s.CreateCollection(t.Context(), ada, NewCollection{Name: "a", Visibility: PublicCollection}); err != nil {
+			if _, err := s.CreateCollection(t.Context(), ada, models.NewCollection{Name: "a", Visibility: models.PublicCollection}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		list, err := s.FindCollections(Filter{}, ByNewest)
+		list, err := s.FindCollections(models.Filter{}, models.ByNewest)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -84,12 +84,12 @@ type NewMake struct {
 // CreateMake creates a make of a thing that the caller can see. If n has an image, it stages the
 // upload of the image; otherwise it publishes the make. It opens a transaction.
 func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (*Make, *StagedUpload, error) {
-	if err := errors.Join(line("name", n.Name, MaxName), CheckText("description", n.Description, MaxText)); err != nil {
+	if err := errors.Join(CheckLine("name", n.Name, MaxName), CheckText("description", n.Description, MaxText)); err != nil {
 		return nil, nil, err
 	}
 	m := &Make{ThingID: n.ThingID, OwnerID: caller.UserID, Name: strings.TrimSpace(n.Name), Description: n.Description, State: Draft, CreatedAt: Now()}
-	var html renderedHTML
-	if err := s.renderTo(ctx, &html, makeDescription, &n.Description); err != nil {
+	var html RenderedHTML
+	if err := s.RenderTo(ctx, &html, MakeDescription, &n.Description); err != nil {
 		return nil, nil, err
 	}
 	var picture *StagedUpload
@@ -101,20 +101,20 @@ func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (
 		if err := s.claim(ctx, tx, caller.UserID, c); err != nil {
 			return err
 		}
-		if _, err := s.lockVisibleTarget(ctx, tx, caller, Target{OnThing, n.ThingID}); err != nil {
-			return about("thingId", err)
+		if _, err := s.LockVisibleTarget(ctx, tx, caller, Target{OnThing, n.ThingID}); err != nil {
+			return About("thingId", err)
 		}
 		if m.Name == "" {
 			if err := tx.NewSelect().Model((*Thing)(nil)).Column("t.name").Where("t.id = ?", n.ThingID).Scan(ctx, &m.Name); err != nil {
 				return err
 			}
 		}
-		_, err := html.insert(tx.NewInsert().Model(m)).Exec(ctx)
+		_, err := html.Insert(tx.NewInsert().Model(m)).Exec(ctx)
 		if err != nil {
 			return err
 		}
 		if n.PictureName == nil {
-			return s.publishMake(ctx, tx, m)
+			return s.PublishMake(ctx, tx, m)
 		}
 		picture, err = s.stage(ctx, tx, caller, "pictureName", *n.PictureName, owned{Target: Target{OnMake, m.ID}, owner: m.OwnerID, thingID: m.ThingID, make: m})
 		return err
@@ -126,15 +126,15 @@ func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (
 	return m, picture, err
 }
 
-// publishMake publishes a locked make. Users who can
+// PublishMake publishes a locked make. Users who can
 // see the thing can then see the make.
-func (s *Store) publishMake(ctx context.Context, tx bun.Tx, m *Make) error {
+func (s *Store) PublishMake(ctx context.Context, tx bun.Tx, m *Make) error {
 	at := Now()
 	m.State, m.PublishedAt = Published, &at
 	if _, err := tx.NewUpdate().Model(m).Column("state", "published_at").WherePK().Exec(ctx); err != nil {
 		return err
 	}
-	if err := m.countPublished(ctx, tx, 1); err != nil {
+	if err := m.CountAsPublished(ctx, tx, 1); err != nil {
 		return err
 	}
 	var owner int64 // of the thing
@@ -146,7 +146,7 @@ func (s *Store) publishMake(ctx context.Context, tx bun.Tx, m *Make) error {
 	if err := s.Raise(ctx, tx, MakePublished{m, owner}); err != nil {
 		return err
 	}
-	return s.DB.index(ctx, tx, makeIndex, m.ID)
+	return s.DB.Index(ctx, tx, MakeIndex, m.ID)
 }
 
 // countMakesOf adds the published makes of a locked thing to the make counts of their creators, or
@@ -166,25 +166,25 @@ func (s *Store) countMakesOf(ctx context.Context, tx bun.Tx, thingID, by int64) 
 	}
 	var changes []countChange
 	for owner, delta := range byOwner {
-		changes = append(changes, userMakes.by(delta, owner)...)
+		changes = append(changes, userMakes.By(delta, owner)...)
 	}
-	return count(ctx, tx, changes)
+	return AddCounts(ctx, tx, changes)
 }
 
-func (m *Make) countPublished(ctx context.Context, tx bun.Tx, by int64) error {
+func (m *Make) CountAsPublished(ctx context.Context, tx bun.Tx, by int64) error {
 	if m.ThingID == 0 {
-		return count(ctx, tx, userMakes.by(by, m.OwnerID))
+		return AddCounts(ctx, tx, userMakes.By(by, m.OwnerID))
 	}
 	// A transaction that publishes the thing, or takes it down, locks its makes. If it is not visible
 	// here yet, it waits for this transaction and counts this make afterwards.
 	shown, err := tx.NewSelect().Model((*Thing)(nil)).Where("t.id = ? AND t.state = ?", m.ThingID, Published).Exists(ctx)
 	if err != nil || !shown {
-		return errors.Join(err, count(ctx, tx, thingMakes.by(by, m.ThingID)))
+		return errors.Join(err, AddCounts(ctx, tx, thingMakes.By(by, m.ThingID)))
 	}
-	return count(ctx, tx, userMakes.by(by, m.OwnerID), thingMakes.by(by, m.ThingID))
+	return AddCounts(ctx, tx, userMakes.By(by, m.OwnerID), thingMakes.By(by, m.ThingID))
 }
 
-func (s *Store) lockMake(ctx context.Context, tx bun.Tx, id int64) (*Make, error) {
+func (s *Store) LockMake(ctx context.Context, tx bun.Tx, id int64) (*Make, error) {
 	m := new(Make)
 	err := s.DB.ForUpdate(tx.NewSelect().Model(m).Where("m.id = ?", id)).Scan(ctx)
 	return m, NoSuchIfNoRows(err, "make", id)
@@ -200,15 +200,15 @@ type MakeChange struct {
 // UpdateMake changes a make of the caller. It returns Forbidden for a make of another user, and for
 // one that is hidden by a takedown. It opens a transaction.
 func (s *Store) UpdateMake(ctx context.Context, caller auth.Caller, c MakeChange) (*Make, error) {
-	if err := errors.Join(checkName(c.Name), CheckOptional("description", c.Description, MaxText)); err != nil {
+	if err := errors.Join(CheckName(c.Name), CheckOptional("description", c.Description, MaxText)); err != nil {
 		return nil, err
 	}
-	var html renderedHTML
-	if err := s.renderTo(ctx, &html, makeDescription, c.Description); err != nil {
+	var html RenderedHTML
+	if err := s.RenderTo(ctx, &html, MakeDescription, c.Description); err != nil {
 		return nil, err
 	}
 	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		m, err := s.lockMake(ctx, tx, c.ID)
+		m, err := s.LockMake(ctx, tx, c.ID)
 		if err != nil {
 			return err
 		}
@@ -221,10 +221,10 @@ func (s *Store) UpdateMake(ctx context.Context, caller auth.Caller, c MakeChange
 		Assign(&m.Name, c.Name)
 		Assign(&m.Description, c.Description)
 		m.ModifiedAt = new(Now())
-		if _, err = html.update(tx.NewUpdate().Model(m).Column("name", "description", "modified_at").WherePK()).Exec(ctx); err != nil {
+		if _, err = html.Update(tx.NewUpdate().Model(m).Column("name", "description", "modified_at").WherePK()).Exec(ctx); err != nil {
 			return err
 		}
-		return s.DB.index(ctx, tx, makeIndex, m.ID)
+		return s.DB.Index(ctx, tx, MakeIndex, m.ID)
 	})
 	if err != nil {
 		return nil, err
@@ -237,7 +237,7 @@ func (s *Store) UpdateMake(ctx context.Context, caller auth.Caller, c MakeChange
 // files, unless other files share them. It returns the make as it was. It opens a transaction.
 func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64, reason string) (deleted *Make, err error) {
 	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		m, err := s.lockMake(ctx, tx, id)
+		m, err := s.LockMake(ctx, tx, id)
 		if err != nil {
 			return err
 		}
@@ -249,7 +249,7 @@ func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64, re
 			return err
 		}
 		if m.State == Published {
-			if err := m.countPublished(ctx, tx, -1); err != nil {
+			if err := m.CountAsPublished(ctx, tx, -1); err != nil {
 				return err
 			}
 		}
@@ -262,10 +262,10 @@ func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64, re
 		if _, err = tx.NewDelete().Model(m).WherePK().Exec(ctx); err != nil {
 			return err
 		}
-		if err := s.recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedMake, UserID: m.OwnerID, ThingID: m.ThingID, ObjectID: id, Reason: reason}); err != nil {
+		if err := s.RecordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedMake, UserID: m.OwnerID, ThingID: m.ThingID, ObjectID: id, Reason: reason}); err != nil {
 			return err
 		}
-		return s.DB.index(ctx, tx, makeIndex, m.ID)
+		return s.DB.Index(ctx, tx, MakeIndex, m.ID)
 	})
 	return deleted, err
 }

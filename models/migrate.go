@@ -19,8 +19,8 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// migrationTable is the table of the migrations that have run.
-const migrationTable = "schema_migrations"
+// MigrationTable is the table of the migrations that have run.
+const MigrationTable = "schema_migrations"
 
 // migrationLock is the key of the advisory lock that a migration holds, because several
 // nodes may start at the same time.
@@ -45,12 +45,12 @@ func (db *DB) Pending(ctx context.Context) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	recorded, err := db.HasTable(ctx, db.Read, migrationTable)
+	recorded, err := db.HasTable(ctx, db.Read, MigrationTable)
 	if err != nil {
 		return nil, fmt.Errorf("check migrations: %w", err)
 	}
 	if !recorded {
-		return known, db.CheckOwner(ctx, db.Read, migrationTable)
+		return known, db.CheckOwner(ctx, db.Read, MigrationTable)
 	}
 	names, err = notRecorded(ctx, db.Read, known)
 	if err != nil {
@@ -92,7 +92,7 @@ func migrationNames(files fs.FS, engine database.Engine) ([]string, error) {
 // would remove objects that only newer rows refer to.
 func notRecorded(ctx context.Context, db bun.IDB, known []string) ([]string, error) {
 	var recorded []string
-	err := db.NewSelect().Table(migrationTable).Column("name").Order("number").Scan(ctx, &recorded)
+	err := db.NewSelect().Table(MigrationTable).Column("name").Order("number").Scan(ctx, &recorded)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +175,7 @@ func (db *DB) lockMigrations(ctx context.Context, tx bun.Tx) error {
 	if err := db.AdvisoryLock(ctx, tx, migrationLock); err != nil {
 		return err
 	}
-	if err := db.CheckOwner(ctx, tx, migrationTable); err != nil {
+	if err := db.CheckOwner(ctx, tx, MigrationTable); err != nil {
 		return err
 	}
 	_, err := tx.ExecContext(ctx,

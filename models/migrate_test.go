@@ -63,7 +63,7 @@ func later(t *testing.T, others map[string]string) fstest.MapFS {
 func wantRecorded(t *testing.T, db *DB, want ...string) {
 	t.Helper()
 	var got []string
-	err := db.Read.NewSelect().Table(migrationTable).Column("name").Order("number").Scan(t.Context(), &got)
+	err := db.Read.NewSelect().Table(MigrationTable).Column("name").Order("number").Scan(t.Context(), &got)
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("recorded: %q, %v, want %q", got, err, want)
 	}

@@ -40,7 +40,7 @@ const (
 	DeletedFile    Action = "delete_file"
 )
 
-const maxReason = 2_000
+const MaxReason = 2_000
 
 // ModerationEntry is an entry of the moderation log. Entries are kept forever.
 type ModerationEntry struct {
@@ -66,8 +66,8 @@ var moderationEntries = database.NewTable(func(e *ModerationEntry) (int64, *data
 // AllModerationEntryFields has all fields of a moderation entry.
 var AllModerationEntryFields = moderationEntries.All()
 
-// record adds a decision to the moderation log, in the transaction that carries it out.
-func (s *Store) record(ctx context.Context, tx bun.Tx, caller auth.Caller, e ModerationEntry) error {
+// Record adds a decision to the moderation log, in the transaction that carries it out.
+func (s *Store) Record(ctx context.Context, tx bun.Tx, caller auth.Caller, e ModerationEntry) error {
 	e.ActorID, e.CreatedAt = caller.UserID, Now()
 	if _, err := tx.NewInsert().Model(&e).Exec(ctx); err != nil {
 		return err
@@ -75,30 +75,30 @@ func (s *Store) record(ctx context.Context, tx bun.Tx, caller auth.Caller, e Mod
 	return s.Raise(ctx, tx, DecisionRecorded{&e})
 }
 
-// recordDeletion adds the deletion of another user's content to the moderation log. It returns
+// RecordDeletion adds the deletion of another user's content to the moderation log. It returns
 // BadInput if there is no reason. Deletions of the caller's own content are not recorded.
-func (s *Store) recordDeletion(ctx context.Context, tx bun.Tx, caller auth.Caller, e ModerationEntry) error {
+func (s *Store) RecordDeletion(ctx context.Context, tx bun.Tx, caller auth.Caller, e ModerationEntry) error {
 	if e.UserID == caller.UserID {
 		return nil
 	}
-	if err := checkReason(e.Reason); err != nil {
+	if err := CheckReason(e.Reason); err != nil {
 		return err
 	}
-	return s.record(ctx, tx, caller, e)
+	return s.Record(ctx, tx, caller, e)
 }
 
-// checkReason returns BadInput if the reason of a decision is blank or not a valid text.
-func checkReason(reason string) error {
+// CheckReason returns BadInput if the reason of a decision is blank or not a valid text.
+func CheckReason(reason string) error {
 	if strings.TrimSpace(reason) == "" {
 		return Required("reason")
 	}
-	return CheckText("reason", reason, maxReason)
+	return CheckText("reason", reason, MaxReason)
 }
 
-// checkDecides returns Forbidden if the caller cannot decide on content of owner: the caller must
+// CheckDecides returns Forbidden if the caller cannot decide on content of owner: the caller must
 // be a moderator or an administrator, and only administrators decide on their own content.
-func checkDecides(caller auth.Caller, owner int64) error {
-	if err := requireModerator(caller); err != nil {
+func CheckDecides(caller auth.Caller, owner int64) error {
+	if err := RequireModerator(caller); err != nil {
 		return err
 	}
 	if caller.UserID == owner && !caller.Administers() {
@@ -107,6 +107,6 @@ func checkDecides(caller auth.Caller, owner int64) error {
 	return nil
 }
 
-// byOperator is the recorded reason of actions on the command line that have no reason of their
+// ByOperator is the recorded reason of actions on the command line that have no reason of their
 // own.
-const byOperator = "By the operator, on the command line."
+const ByOperator = "By the operator, on the command line."

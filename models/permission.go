@@ -23,17 +23,17 @@ func RequireAdministrator(caller auth.Caller) error {
 	return nil
 }
 
-// requireModerator returns Forbidden if the caller is not a moderator or an administrator.
-func requireModerator(caller auth.Caller) error {
+// RequireModerator returns Forbidden if the caller is not a moderator or an administrator.
+func RequireModerator(caller auth.Caller) error {
 	if !caller.Moderates() {
 		return Fail(Forbidden, "requires a moderator or an administrator")
 	}
 	return nil
 }
 
-// requireSelf returns Forbidden if the caller is not the user. what is a plural: what only the user
+// RequireSelf returns Forbidden if the caller is not the user. what is a plural: what only the user
 // can see.
-func requireSelf(caller auth.Caller, userID int64, what string) error {
+func RequireSelf(caller auth.Caller, userID int64, what string) error {
 	if caller.UserID != userID {
 		return Fail(Forbidden, "%s are visible to their user only", what)
 	}

@@ -30,7 +30,7 @@ import (
 const (
 	halfLife         = 14.0 // days
 	popularityWindow = 90   // days
-	popularityUnit   = 1e6  // the stored value is in millionths of a doubling
+	PopularityUnit   = 1e6  // the stored value is in millionths of a doubling
 )
 
 // popularityEpoch is the time that the stored value refers to, before all actions.
@@ -190,9 +190,9 @@ func (s *Store) RankThings(ctx context.Context) (ranked int, err error) {
 	return len(ids), nil
 }
 
-// noteUnranked adds things with new actions to the table unranked_things. tx must have locked the
+// NoteUnranked adds things with new actions to the table unranked_things. tx must have locked the
 // rows of the things, so that they are not ranked at the same time.
-func noteUnranked(ctx context.Context, tx bun.Tx, thingIDs []int64) error {
+func NoteUnranked(ctx context.Context, tx bun.Tx, thingIDs []int64) error {
 	slices.Sort(thingIDs)
 	for some := range slices.Chunk(slices.Compact(thingIDs), database.MaxSet) {
 		var rows []byte
@@ -245,12 +245,12 @@ func PopularityKept(days []PopularityDay) int64 {
 	for _, d := range days { // relative to the last day, so that no power overflows
 		sum += float64(d.Weight*d.Users) * math.Exp2(-last.Sub(d.date()).Hours()/24/halfLife)
 	}
-	return int64(math.Round(popularityUnit * (math.Log2(sum) + last.Sub(popularityEpoch).Hours()/24/halfLife)))
+	return int64(math.Round(PopularityUnit * (math.Log2(sum) + last.Sub(popularityEpoch).Hours()/24/halfLife)))
 }
 
-// popularityAt returns the stored popularity of a thing with one action at a time.
-func popularityAt(at time.Time) int64 {
-	return int64(popularityUnit * at.Sub(popularityEpoch).Hours() / 24 / halfLife)
+// PopularityAt returns the stored popularity of a thing with one action at a time.
+func PopularityAt(at time.Time) int64 {
+	return int64(PopularityUnit * at.Sub(popularityEpoch).Hours() / 24 / halfLife)
 }
 
 // ImportedCounts holds the likes, downloads and so on that a thing had before its import. The

@@ -1,17 +1,20 @@
-package models
+package models_test
 
 import (
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
+	"github.com/meshyard/meshyard/models/catalogue/cataloguetest"
 )
 
 // TestRankThings checks that folding leaves the popularity of things with new actions to
 // RankThings, which ranks each once, and again after another action.
 func TestRankThings(t *testing.T) {
-	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
-		first, file := published(t, s, ada)
-		last, lastFile := published(t, s, ada)
+	cataloguetest.Each(t, func(t *testing.T, s *catalogue.Catalogue, ada auth.Caller) {
+		first, file := cataloguetest.Published(t, s, ada)
+		last, lastFile := cataloguetest.Published(t, s, ada)
 		popularity := func() (of [2]int64) {
 			t.Helper()
 			err := s.DB.Read.NewRaw("SELECT (SELECT popularity FROM things WHERE id = ?), (SELECT popularity FROM things WHERE id = ?)", first.ID, last.ID).
@@ -21,15 +24,15 @@ func TestRankThings(t *testing.T) {
 			}
 			return of
 		}
-		download := func(username string, files ...*File) {
+		download := func(username string, files ...*models.File) {
 			t.Helper()
-			u := newUser(t, s, username)
+			u := cataloguetest.NewUser(t, s, username)
 			for _, f := range files {
-				if _, _, err := s.RecordDownload(t.Context(), u, f.ID); err != nil {
+				if _, _, err := s.Activity.RecordDownload(t.Context(), u, f.ID); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if _, err := s.FoldDownloads(t.Context()); err != nil {
+			if _, err := s.Activity.FoldDownloads(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -53,7 +56,7 @@ func TestRankThings(t *testing.T) {
 		rank(0)
 		download("cyd", file) // the thing with the lower ID, below the last one that was ranked
 		rank(1)
-		if got := popularity(); got != [2]int64{of[0] + popularityUnit, of[1]} { // twice the points
+		if got := popularity(); got != [2]int64{of[0] + models.PopularityUnit, of[1]} { // twice the points
 			t.Errorf("popularity after another download of the first: %d, was %d", got, of)
 		}
 		rank(0)
@@ -63,9 +66,9 @@ func TestRankThings(t *testing.T) {
 // TestFailedRankingIsRepeated checks that RankThings does not continue behind things that a failed
 // transaction did not rank.
 func TestFailedRankingIsRepeated(t *testing.T) {
-	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+	cataloguetest.Each(t, func(t *testing.T, s *catalogue.Catalogue, ada auth.Caller) {
 		ctx := t.Context()
-		thing, _ := published(t, s, ada)
+		thing, _ := cataloguetest.Published(t, s, ada)
 		exec := func(query string, args ...any) {
 			t.Helper()
 			if _, err := s.DB.Write.NewRaw(query, args...).Exec(ctx); err != nil {
@@ -78,11 +81,11 @@ func TestFailedRankingIsRepeated(t *testing.T) {
 			t.Errorf("%d things ranked (%v) without their column, want an error", n, err)
 		}
 		exec("ALTER TABLE things RENAME COLUMN renamed TO popularity")
-		if got := s.rankedTo.Load(); got != 0 {
+		if got := s.RankedTo(); got != 0 {
 			t.Errorf("the next call continues behind thing %d, want 0", got)
 		}
-		if n, err := s.RankThings(ctx); n != 1 || err != nil || s.rankedTo.Load() != thing.ID {
-			t.Errorf("%d things ranked (%v) up to %d, want 1 up to %d", n, err, s.rankedTo.Load(), thing.ID)
+		if n, err := s.RankThings(ctx); n != 1 || err != nil || s.RankedTo() != thing.ID {
+			t.Errorf("%d things ranked (%v) up to %d, want 1 up to %d", n, err, s.RankedTo(), thing.ID)
 		}
 	})
 }

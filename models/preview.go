@@ -59,22 +59,22 @@ type Preview struct {
 
 var previews = database.NewTable(func(p *Preview) (int64, *database.Listed) { return p.ID, nil })
 
-// key returns the object key of a part of the preview.
-func (p *Preview) key(part string) string {
+// Key returns the object key of a part of the preview.
+func (p *Preview) Key(part string) string {
 	return bucket.DerivedKey(p.SHA256, p.Subject.PartName(p.Version, part))
 }
 
 // IsEmpty reports whether the preview is finished and has no parts, because the file has nothing to
 // show, such as G-code without an image. What slicers say in it can be known nevertheless.
-func (p *Preview) IsEmpty() bool { return p.State == PreviewDone && len(p.parts()) == 0 }
+func (p *Preview) IsEmpty() bool { return p.State == PreviewDone && len(p.Parts()) == 0 }
 
 // Tag identifies the content of all parts: a URL that contains it never changes its content.
 func (p *Preview) Tag() string { return fmt.Sprintf("%s-%s-%d", p.SHA256[:16], p.Subject, p.Version) }
 
-// schedulePreview ensures in tx that a preview of a file's content exists or will be generated, and
+// SchedulePreview ensures in tx that a preview of a file's content exists or will be generated, and
 // returns its ID and state, or 0 if there are no previews of such files. tx must have locked the
 // row of the content.
-func (s *Store) schedulePreview(ctx context.Context, tx bun.Tx, f *File) (int64, PreviewState, error) {
+func (s *Store) SchedulePreview(ctx context.Context, tx bun.Tx, f *File) (int64, PreviewState, error) {
 	subject := preview.SubjectOf(f.Name, f.ContentType)
 	if subject == "" {
 		return 0, "", nil
@@ -84,15 +84,15 @@ func (s *Store) schedulePreview(ctx context.Context, tx bun.Tx, f *File) (int64,
 	return p.ID, p.State, err
 }
 
-// preview returns a preview without its mesh and what slicers say. It returns NotFound if there is
+// ReadPreview returns a preview without its mesh and what slicers say. It returns NotFound if there is
 // no such preview.
-func (s *Store) preview(ctx context.Context, id int64) (*Preview, error) {
+func (s *Store) ReadPreview(ctx context.Context, id int64) (*Preview, error) {
 	return One(s, ctx, auth.Caller{}, previews, previews.All().Without(fieldset.Of[Preview]("Mesh", "Printing")), "preview", id)
 }
 
-// parts returns the parts of a finished preview, without the image sizes that are generated on
+// Parts returns the parts of a finished preview, without the image sizes that are generated on
 // demand.
-func (p *Preview) parts() []preview.Part {
+func (p *Preview) Parts() []preview.Part {
 	var parts []preview.Part
 	if p.ImageFormat != "" {
 		parts = append(parts, preview.ImagePart(thumbnail.Full, p.ImageFormat))

@@ -81,7 +81,7 @@ func (s *Store) Usage(ctx context.Context, caller auth.Caller) (*Usage, error) {
 
 // usageOf returns the usage of a user, only for the quotas in wanted that are not 0.
 func (s *Store) usageOf(ctx context.Context, db bun.IDB, userID int64, wanted Quotas) (*Usage, error) {
-	u, since := &Usage{quotas: s.options.Quotas}, Now().Add(-quotaDay)
+	u, since := &Usage{quotas: s.Options.Quotas}, Now().Add(-quotaDay)
 	q := db.NewSelect().TableExpr("users AS u").ColumnExpr("u.is_admin OR u.is_moderator AS exempt").Where("u.id = ?", userID)
 	for _, part := range []struct {
 		wanted int64
@@ -122,7 +122,7 @@ type claim struct {
 // increases the usage. It locks the usage of the user until tx ends, so concurrent requests cannot
 // exceed a quota.
 func (s *Store) claim(ctx context.Context, tx bun.Tx, userID int64, c claim) error {
-	limits := s.options.Quotas
+	limits := s.Options.Quotas
 	wanted := Quotas{
 		Bytes: limits.Bytes * min(max(c.bytes, 0), 1), Pending: limits.Pending * c.pending, Things: limits.Things * c.things,
 		Makes: limits.Makes * c.makes, Comments: limits.Comments * c.comments, Collections: limits.Collections * c.collections,
@@ -159,7 +159,7 @@ func (s *Store) claim(ctx context.Context, tx bun.Tx, userID int64, c claim) err
 // allows. It is called after things were added. lockUsage must have been called at the start of the
 // transaction.
 func (s *Store) checkCollected(ctx context.Context, tx bun.Tx, userID int64, field string) error {
-	limit := s.options.Quotas.Collected
+	limit := s.Options.Quotas.Collected
 	if limit == 0 {
 		return nil
 	}
@@ -175,7 +175,7 @@ func (s *Store) checkCollected(ctx context.Context, tx bun.Tx, userID int64, fie
 // lockUsage locks the usage of a user until tx ends. It precedes all other locks, to avoid
 // deadlocks.
 func (s *Store) lockUsage(ctx context.Context, tx bun.Tx, userID int64) error {
-	if s.options.Quotas == (Quotas{}) {
+	if s.Options.Quotas == (Quotas{}) {
 		return nil
 	}
 	return s.DB.AdvisoryLock(ctx, tx, quotaLock+userID)
@@ -184,7 +184,7 @@ func (s *Store) lockUsage(ctx context.Context, tx bun.Tx, userID int64) error {
 // room returns how many bytes a user may still store. This is a preliminary check, before an upload
 // starts. The final check is that of claim, after the upload.
 func (s *Store) room(ctx context.Context, userID int64, pending int64) (*room, error) {
-	wanted := Quotas{Bytes: s.options.Quotas.Bytes, Pending: s.options.Quotas.Pending * pending}
+	wanted := Quotas{Bytes: s.Options.Quotas.Bytes, Pending: s.Options.Quotas.Pending * pending}
 	if wanted == (Quotas{}) {
 		return &room{left: math.MaxInt64}, nil
 	}

@@ -16,7 +16,7 @@ type CountedRows struct {
 
 // Counted defines all counts.
 var Counted = []CountedRows{
-	{thingLikes, imported("likes") + " + (SELECT count(*) FROM likes WHERE target_type = 'thing' AND target_id = o.id)"},
+	{ThingLikes, imported("likes") + " + (SELECT count(*) FROM likes WHERE target_type = 'thing' AND target_id = o.id)"},
 	{thingCollects, imported("collects") + " + (SELECT count(*) FROM collection_things WHERE thing_id = o.id)"},
 	{thingMakes, imported("makes") + " + (SELECT count(*) FROM makes WHERE thing_id = o.id AND state = 'published')"},
 	{thingComments, imported("comments") + " + (SELECT count(*) FROM comments WHERE target_type = 'thing' AND target_id = o.id AND deleted_at IS NULL)"},
@@ -25,19 +25,19 @@ var Counted = []CountedRows{
 	{thingDownloads, imported("downloads") + " + (SELECT count(*) FROM downloads WHERE thing_id = o.id) - (SELECT count(*) FROM new_downloads WHERE thing_id = o.id)"},
 	{userThings, "SELECT count(*) FROM things WHERE owner_id = o.id AND state = 'published'"},
 	{userMakes, "SELECT count(*) FROM makes AS m WHERE m.owner_id = o.id AND m.state = 'published' AND (m.thing_id IS NULL OR EXISTS (SELECT 1 FROM things AS t WHERE t.id = m.thing_id AND t.state = 'published'))"},
-	{userLikes, "SELECT count(*) FROM likes WHERE user_id = o.id AND target_type = 'thing'"},
+	{UserLikes, "SELECT count(*) FROM likes WHERE user_id = o.id AND target_type = 'thing'"},
 	{userCollections, "SELECT count(*) FROM collections WHERE owner_id = o.id AND visibility = 'public'"},
-	{userFollowers, "SELECT count(*) FROM follows WHERE followed_id = o.id"},
+	{UserFollowers, "SELECT count(*) FROM follows WHERE followed_id = o.id"},
 	{userBytes, "SELECT coalesce(sum(f.size), 0) FROM files AS f WHERE f.owner_id = o.id AND f.sha256 <> ''"},
-	{userFollowing, "SELECT count(*) FROM follows WHERE follower_id = o.id"},
-	{makeLikes, "SELECT count(*) FROM likes WHERE target_type = 'make' AND target_id = o.id"},
+	{UserFollowing, "SELECT count(*) FROM follows WHERE follower_id = o.id"},
+	{MakeLikes, "SELECT count(*) FROM likes WHERE target_type = 'make' AND target_id = o.id"},
 	{makeComments, "SELECT count(*) FROM comments WHERE target_type = 'make' AND target_id = o.id AND deleted_at IS NULL"},
 	{makeRootComments, "SELECT count(*) FROM comments WHERE target_type = 'make' AND target_id = o.id AND deleted_at IS NULL AND parent_id IS NULL"},
 	{commentReplies, "SELECT count(*) FROM comments AS r WHERE r.parent_id = o.id"},
 	{categoryThings, "SELECT count(*) FROM things WHERE category_id = o.id AND state = 'published'"},
 	{categoryFeatured, "SELECT count(*) FROM things WHERE category_id = o.id AND state = 'published' AND featured_at IS NOT NULL"},
 	{tagThings, "SELECT count(*) FROM thing_tags AS tt JOIN things AS t ON t.id = tt.thing_id WHERE tt.tag_id = o.id AND t.state = 'published'"},
-	{collectionLikes, "SELECT count(*) FROM likes WHERE target_type = 'collection' AND target_id = o.id"},
+	{CollectionLikes, "SELECT count(*) FROM likes WHERE target_type = 'collection' AND target_id = o.id"},
 	{collectionThings, "SELECT count(*) FROM collection_things WHERE collection_id = o.id"},
 }
 
@@ -104,7 +104,7 @@ func (s *Store) RecountSome(ctx context.Context, table string, ids []int64) (cha
 			}
 			changed += n
 		}
-		if table == thingLikes.Table {
+		if table == ThingLikes.Table {
 			return s.DB.rank(ctx, tx, ids)
 		}
 		return nil

@@ -121,7 +121,7 @@ func (s *Store) CreateResumable(ctx context.Context, caller auth.Caller, n NewRe
 		OwnerID: caller.UserID, Name: staged.Name, Multipart: staged.Multipart, Kind: n.Kind, SHA256: n.SHA256, Metadata: string(metadata),
 		Length: n.Length, Partial: n.Partial, Parts: string(parts), CreatedAt: Now(),
 	}
-	u.ExpiresAt = u.CreatedAt.Add(s.options.PendingTTL)
+	u.ExpiresAt = u.CreatedAt.Add(s.Options.PendingTTL)
 	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := s.claim(ctx, tx, caller.UserID, claim{bytes: reserve, pending: 1}); err != nil {
 			return err
@@ -148,8 +148,8 @@ func (s *Store) checkLength(length int64) error {
 	if length < 1 {
 		return Invalid("file", "file: is empty").WithFieldCode(apierror.FieldRequired)
 	}
-	if length > s.options.UploadLimit {
-		return overLimit("files", s.options.UploadLimit)
+	if length > s.Options.UploadLimit {
+		return overLimit("files", s.Options.UploadLimit)
 	}
 	return nil
 }
@@ -184,7 +184,7 @@ func (s *Store) unstage(ctx context.Context, u *Resumable) {
 // those that have expired.
 func (s *Store) Resumable(ctx context.Context, caller auth.Caller, id int64) (*Resumable, error) {
 	u := new(Resumable)
-	err := s.DB.Write.NewSelect().Model(u).ColumnExpr("up.*").ColumnExpr("coalesce(f.expires_at, ?) AS expires_at", Now().Add(s.options.PendingTTL)).
+	err := s.DB.Write.NewSelect().Model(u).ColumnExpr("up.*").ColumnExpr("coalesce(f.expires_at, ?) AS expires_at", Now().Add(s.Options.PendingTTL)).
 		Join("JOIN files AS f ON f.id = up.file_id").
 		Where("up.file_id = ? AND up.owner_id = ? AND (f.expires_at > ? OR f.state = ?)", id, caller.UserID, Now(), Finalized).Scan(ctx)
 	if err != nil {
@@ -238,7 +238,7 @@ func (s *Store) AppendResumable(ctx context.Context, caller auth.Caller, id, off
 	if u.Received != offset || u.Done {
 		return 0, Fail(Conflict, "upload %d continues at byte %d (got %d)", id, u.Received, offset)
 	}
-	limit := s.options.UploadLimit
+	limit := s.Options.UploadLimit
 	if u.Length != nil {
 		limit = *u.Length
 	}
@@ -271,8 +271,8 @@ func (s *Store) commitReceived(ctx context.Context, u *Resumable, next bucket.St
 		}
 		// It expires after a time without progress. The job that is due earlier does nothing, and the
 		// garbage collector removes what it leaves.
-		_, err = tx.NewUpdate().Model((*File)(nil)).Set("expires_at = ?", Now().Add(s.options.PendingTTL)).
-			Where("id = ? AND state = ? AND expires_at < ?", u.FileID, Staged, Now().Add(s.options.PendingTTL-time.Minute)).Exec(ctx)
+		_, err = tx.NewUpdate().Model((*File)(nil)).Set("expires_at = ?", Now().Add(s.Options.PendingTTL)).
+			Where("id = ? AND state = ? AND expires_at < ?", u.FileID, Staged, Now().Add(s.Options.PendingTTL-time.Minute)).Exec(ctx)
 		return err
 	})
 	if err == nil {
@@ -360,8 +360,8 @@ func (s *Store) accept(ctx context.Context, u *Resumable, stored bucket.Upload) 
 	switch {
 	case u.Kind == Image && kind != Image:
 		return stored, Invalid("kind", "kind: the file must be a PNG, JPEG, GIF, WebP or AVIF image to be IMAGE (got %s)", contentType)
-	case kind == Image && stored.Size > s.options.ImageLimit:
-		return stored, overLimit("images", s.options.ImageLimit)
+	case kind == Image && stored.Size > s.Options.ImageLimit:
+		return stored, overLimit("images", s.Options.ImageLimit)
 	case kind != Image && !strings.HasPrefix(stored.ContentType, "image/"):
 		return stored, nil
 	}

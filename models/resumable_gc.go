@@ -13,9 +13,9 @@ import (
 // start, and one that belongs to a single request may last long.
 const MultipartGrace = 24 * time.Hour
 
-// collectStaged calls remove for each upload that is staged in the bucket, that no row refers to,
+// CollectStaged calls remove for each upload that is staged in the bucket, that no row refers to,
 // and that is older than grace. Its argument removes it.
-func (s *Store) collectStaged(ctx context.Context, grace time.Duration, remove func(name string, remove func() error) error) error {
+func (s *Store) CollectStaged(ctx context.Context, grace time.Duration, remove func(name string, remove func() error) error) error {
 	var some []bucket.StagedUpload
 	check := func() error {
 		names := make([]string, len(some))

@@ -19,7 +19,7 @@ func (s *Store) JoinResumables(ctx context.Context, caller auth.Caller, id int64
 	for i, part := range u.PartIDs() {
 		p, err := s.Resumable(ctx, caller, part)
 		if err != nil {
-			return about(fmt.Sprintf("parts[%d]", i), err)
+			return About(fmt.Sprintf("parts[%d]", i), err)
 		}
 		if !p.Partial || !p.Done {
 			return Fail(Conflict, "upload %d is not a finished part", part)

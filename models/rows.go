@@ -47,7 +47,7 @@ func Pages[T any](ctx context.Context, s *Store, caller auth.Caller, fields fiel
 // pending describes the field Changes; see count.go.
 func pending(table, alias string) database.Computed {
 	return database.Computed{Fields: []string{"Changes"}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
-		return pendingCounts(q, table, alias)
+		return PendingCounts(q, table, alias)
 	}}
 }
 
@@ -126,8 +126,8 @@ func SetOf(ids []int64) map[int64]bool {
 // ObjectsAtOnce is the number of objects that are compared with rows in one statement.
 const ObjectsAtOnce = 500
 
-// distinct returns the IDs without duplicates, in the order of their first occurrence.
-func distinct(ids []int64) []int64 {
+// Distinct returns the IDs without duplicates, in the order of their first occurrence.
+func Distinct(ids []int64) []int64 {
 	seen := make(map[int64]bool, len(ids))
 	return slices.DeleteFunc(ids, func(id int64) bool {
 		if seen[id] {

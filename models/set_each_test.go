@@ -1,31 +1,34 @@
-package models
+package models_test
 
 import (
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
+	"github.com/meshyard/meshyard/models/catalogue/cataloguetest"
 )
 
 // TestFoldInFewStatements checks that the number of statements that fold counts does not grow with
 // the number of files and things, and that each file and thing gets its own count.
 func TestFoldInFewStatements(t *testing.T) {
-	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
-		other := newUser(t, s, "bob")
+	cataloguetest.Each(t, func(t *testing.T, s *catalogue.Catalogue, ada auth.Caller) {
+		other := cataloguetest.NewUser(t, s, "bob")
 		fold := func(n int) (statements int64) {
-			files, things := make([]*File, n), make([]*Thing, n)
+			files, things := make([]*models.File, n), make([]*models.Thing, n)
 			for i := range n {
-				things[i], files[i] = published(t, s, ada)
+				things[i], files[i] = cataloguetest.Published(t, s, ada)
 				for range 1 + i%3 {
-					if _, _, err := s.RecordDownload(t.Context(), other, files[i].ID); err != nil {
+					if _, _, err := s.Activity.RecordDownload(t.Context(), other, files[i].ID); err != nil {
 						t.Fatal(err)
 					}
 				}
-				if err := s.Like(t.Context(), other, Target{OnThing, things[i].ID}); err != nil {
+				if err := s.Social.Like(t.Context(), other, models.Target{Type: models.OnThing, ID: things[i].ID}); err != nil {
 					t.Fatal(err)
 				}
 			}
 			before := s.DB.Statements()
-			if _, err := s.FoldDownloads(t.Context()); err != nil {
+			if _, err := s.Activity.FoldDownloads(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := s.FoldCounts(t.Context()); err != nil {

@@ -43,7 +43,7 @@ func (s *Store) stage(ctx context.Context, tx bun.Tx, caller auth.Caller, input,
 		return nil, err
 	}
 	at := Now()
-	expires := at.Add(s.options.PendingTTL)
+	expires := at.Add(s.Options.PendingTTL)
 	f := &File{
 		OwnerID: caller.UserID, Name: name, Kind: Attachment, State: Staged, CreatedAt: at, ExpiresAt: &expires,
 		TargetType: on.Type, TargetID: on.ID, ThingID: on.thingID,
@@ -51,7 +51,7 @@ func (s *Store) stage(ctx context.Context, tx bun.Tx, caller auth.Caller, input,
 	if _, err := tx.NewInsert().Model(f).Exec(ctx); err != nil {
 		return nil, err
 	}
-	return &StagedUpload{FileID: f.ID, Name: name, Limit: s.options.UploadLimit, ExpiresAt: expires},
+	return &StagedUpload{FileID: f.ID, Name: name, Limit: s.Options.UploadLimit, ExpiresAt: expires},
 		s.Enqueue(ctx, tx, Work{ExpireUpload: f.ID, At: expires})
 }
 

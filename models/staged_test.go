@@ -13,7 +13,7 @@ import (
 func TestUploadsAreReported(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		var sizes []int64
-		s.options.Events.Uploaded = func(bytes int64) { sizes = append(sizes, bytes) }
+		s.Options.Events.Uploaded = func(bytes int64) { sizes = append(sizes, bytes) }
 		thing, _ := published(t, s, ada)
 		staged, err := s.StageUpload(t.Context(), ada, "b.stl", Target{OnThing, thing.ID})
 		if err != nil {

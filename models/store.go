@@ -21,7 +21,6 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/bucket"
-	"github.com/meshyard/meshyard/internal/coalesce"
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/preview/child"
 )
@@ -64,24 +63,15 @@ type Work struct {
 
 // Store is the catalogue: rows in a database and objects in a bucket.
 type Store struct {
-	DB         *DB
-	Bucket     *bucket.Bucket
-	options    Options
-	Enqueue    func(ctx context.Context, tx bun.Tx, work Work) error
-	files      *fileBatcher
-	downloads  downloadLog // CUT
-	poller     filePoller
-	identities *identityCache // CUT
-	activity   activity       // CUT
-	uses       useLog         // CUT
-	receiving  receiving
-	scalings   coalesce.Group[error] // of scaling images, by key // CUT
-	scaling    chan struct{}         // limits concurrent scaling // CUT
-	renderer   *renderer             // of Markdown
-	generating previewTurns          // CUT
-	rankedTo   atomic.Int64          // the last thing that RankThings ranked
-
-	authenticating coalesce.Group[authentication] // by the hash of the token // CUT
+	DB        *DB
+	Bucket    *bucket.Bucket
+	Options   Options
+	Enqueue   func(ctx context.Context, tx bun.Tx, work Work) error
+	files     *fileBatcher
+	poller    filePoller
+	receiving receiving
+	renderer  *renderer    // of Markdown
+	rankedTo  atomic.Int64 // the last thing that RankThings ranked
 
 	reactions reactions
 }
@@ -89,15 +79,8 @@ type Store struct {
 // NewStore returns a store on a migrated database and a bucket. enqueue stores jobs in the given
 // transaction.
 func NewStore(db *DB, b *bucket.Bucket, options Options, enqueue func(ctx context.Context, tx bun.Tx, work Work) error) *Store {
-	s := &Store{DB: db, Bucket: b, options: options, Enqueue: enqueue, renderer: newRenderer()}
-	s.identities = newIdentityCache()              // CUT
-	s.scaling = make(chan struct{}, scalingAtOnce) // CUT
+	s := &Store{DB: db, Bucket: b, Options: options, Enqueue: enqueue, renderer: newRenderer()}
 	s.files = &fileBatcher{read: s.FilesByID}
-	s.downloads.insert = s.insertDownloads           // CUT
-	s.React(s.reactNotifications)                    // CUT
-	s.React(s.reactReports)                          // CUT
-	s.Expire("sessions and codes", s.forgetSignIns)  // CUT
-	s.Expire("notifications", s.expireNotifications) // CUT
 	return s
 }
 
@@ -124,7 +107,7 @@ func (s *Store) DatabaseReady(ctx context.Context) error {
 // is read-only or nearly full.
 func (s *Store) BucketReady(ctx context.Context) error { return s.Bucket.Ready(ctx) }
 
-type secret struct {
+type SecretRow struct {
 	bun.BaseModel `bun:"table:secrets"`
 
 	Name  string `bun:",pk"`
@@ -136,7 +119,7 @@ type secret struct {
 func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
 	fresh := make([]byte, 32)
 	rand.Read(fresh)
-	row := secret{Name: name, Value: fresh}
+	row := SecretRow{Name: name, Value: fresh}
 	if _, err := s.DB.Write.NewInsert().Model(&row).On("CONFLICT (name) DO NOTHING").Exec(ctx); err != nil {
 		return nil, err
 	}

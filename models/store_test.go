@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -86,16 +85,6 @@ func published(t *testing.T, s *Store, owner auth.Caller) (*Thing, *File) {
 		t.Fatal(err)
 	}
 	return thing, file
-}
-
-// picture reads a test image.
-func picture(t *testing.T, name string) []byte {
-	t.Helper()
-	b, err := os.ReadFile("../testdata/images/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
 }
 
 // beside is [databasetest.Beside] on the database of a store.

@@ -76,7 +76,7 @@ func CleanTags(tags []string) ([]string, error) {
 		}
 	}
 	if len(clean) > MaxTags {
-		return nil, tooMany("tags", len(clean), MaxTags)
+		return nil, TooMany("tags", len(clean), MaxTags)
 	}
 	return clean, nil
 }
@@ -147,15 +147,15 @@ func setTags(ctx context.Context, tx bun.Tx, t *Thing, names []string) error {
 	if t.State != Published {
 		return nil
 	}
-	return count(ctx, tx, tagThings.by(-1, before...), tagThings.by(1, after...))
+	return AddCounts(ctx, tx, tagThings.By(-1, before...), tagThings.By(1, after...))
 }
 
 // tagsAtOnce is the number of unused tags that one transaction removes.
 const tagsAtOnce = 1_000
 
-// removeUnusedTags removes the tags that no thing has, not even a draft. While an import is not
+// RemoveUnusedTags removes the tags that no thing has, not even a draft. While an import is not
 // complete, it removes none, because imports create tags before the things that have them.
-func (s *Store) removeUnusedTags(ctx context.Context) error {
+func (s *Store) RemoveUnusedTags(ctx context.Context) error {
 	for {
 		var unused []int64
 		err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {

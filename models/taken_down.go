@@ -15,7 +15,7 @@ func (t *Thing) IsTakenDown() bool { return t.TakenDownAt != nil }
 // its creator cannot change or delete it, or anything that is attached to it. It returns nil for
 // those who can restore it.
 func (t *Thing) checkNotTakenDown(caller auth.Caller) error {
-	if !t.IsTakenDown() || checkDecides(caller, t.OwnerID) == nil {
+	if !t.IsTakenDown() || CheckDecides(caller, t.OwnerID) == nil {
 		return nil
 	}
 	return Fail(Forbidden, "thing %d was taken down by a moderator, and cannot be changed until it is restored: %s", t.ID, t.TakedownReason)
@@ -24,7 +24,7 @@ func (t *Thing) checkNotTakenDown(caller auth.Caller) error {
 // checkNotTakenDown returns Forbidden if the make is hidden because its thing was taken down and
 // deleted. It returns nil for those who can restore it.
 func (m *Make) checkNotTakenDown(caller auth.Caller) error {
-	if m.TakenDownAt == nil || checkDecides(caller, m.OwnerID) == nil {
+	if m.TakenDownAt == nil || CheckDecides(caller, m.OwnerID) == nil {
 		return nil
 	}
 	return Fail(Forbidden, "make %d is of a thing that was taken down by a moderator, and cannot be changed", m.ID)
@@ -44,7 +44,7 @@ func (s *Store) takeDownMakes(ctx context.Context, tx bun.Tx, thingID int64) err
 		if _, err := tx.NewUpdate().Model(m).Column("state", "taken_down_at").WherePK().Exec(ctx); err != nil {
 			return err
 		}
-		if err := s.DB.index(ctx, tx, makeIndex, m.ID); err != nil {
+		if err := s.DB.Index(ctx, tx, MakeIndex, m.ID); err != nil {
 			return err
 		}
 	}

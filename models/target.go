@@ -47,7 +47,7 @@ func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, ta
 	var down error // why the caller cannot change the target although it is theirs
 	switch target.Type {
 	case OnThing:
-		t, err := s.lockThing(ctx, tx, target.ID)
+		t, err := s.LockThing(ctx, tx, target.ID)
 		if err != nil {
 			return o, err
 		}
@@ -56,7 +56,7 @@ func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, ta
 			return o, t.ofSomeoneElse(caller)
 		}
 	case OnMake:
-		m, err := s.lockMake(ctx, tx, target.ID)
+		m, err := s.LockMake(ctx, tx, target.ID)
 		if err != nil {
 			return o, err
 		}
@@ -67,10 +67,10 @@ func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, ta
 			return o, NoSuchIfNoRows(err, "comment", target.ID)
 		}
 		// The target of the comment is locked before the comment, as in deletions.
-		if _, err := s.lockVisibleTarget(ctx, tx, caller, Target{c.TargetType, c.TargetID}); err != nil {
-			return o, ofHiddenComment(err, c.ID)
+		if _, err := s.LockVisibleTarget(ctx, tx, caller, Target{c.TargetType, c.TargetID}); err != nil {
+			return o, OfHiddenComment(err, c.ID)
 		}
-		c, err := s.lockComment(ctx, tx, target.ID)
+		c, err := s.LockComment(ctx, tx, target.ID)
 		if err != nil {
 			return o, err
 		}
@@ -103,19 +103,19 @@ func touch(ctx context.Context, tx bun.Tx, target Target) error {
 	return err
 }
 
-// ofHiddenComment returns err or, if it is NotFound for the target of a comment, NotFound for the
+// OfHiddenComment returns err or, if it is NotFound for the target of a comment, NotFound for the
 // comment: the error would reveal the ID of an unlisted thing.
-func ofHiddenComment(err error, commentID int64) error {
+func OfHiddenComment(err error, commentID int64) error {
 	if CodeOf(err) == NotFound {
 		return NoSuch("comment", commentID)
 	}
 	return err
 }
 
-// lockVisibleTarget checks that a thing or a make exists and that the caller can see it, prevents
+// LockVisibleTarget checks that a thing or a make exists and that the caller can see it, prevents
 // its deletion until tx ends, and returns its creator. It returns NotFound or Forbidden otherwise,
 // with the creator if the object exists.
-func (s *Store) lockVisibleTarget(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (owner int64, err error) {
+func (s *Store) LockVisibleTarget(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (owner int64, err error) {
 	switch target.Type {
 	case OnThing:
 		t, err := s.lockThingForShare(ctx, tx, target.ID)
@@ -161,9 +161,9 @@ func (s *Store) lockThingForShare(ctx context.Context, tx bun.Tx, id int64) (*Th
 	return t, NoSuchIfNoRows(err, "thing", id)
 }
 
-// lockVisibleLikeable is lockVisibleTarget for objects that can be liked and watched: things, makes
+// LockVisibleLikeable is lockVisibleTarget for objects that can be liked and watched: things, makes
 // and collections.
-func (s *Store) lockVisibleLikeable(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (owner int64, err error) {
+func (s *Store) LockVisibleLikeable(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (owner int64, err error) {
 	switch target.Type {
 	case OnCollection:
 		c := new(Collection)
@@ -173,7 +173,7 @@ func (s *Store) lockVisibleLikeable(ctx context.Context, tx bun.Tx, caller auth.
 		}
 		return c.OwnerID, c.Allows(caller)
 	case OnThing, OnMake:
-		return s.lockVisibleTarget(ctx, tx, caller, target)
+		return s.LockVisibleTarget(ctx, tx, caller, target)
 	}
 	return 0, Invalid("target", "target: must be a thing, a make or a collection")
 }

@@ -38,10 +38,10 @@ func CheckText(field, s string, limit int) error {
 	return nil
 }
 
-// line checks a text of one line, such as a name. It returns BadInput if it is not a valid text, or
+// CheckLine checks a text of one line, such as a name. It returns BadInput if it is not a valid text, or
 // has control characters or those that change the direction of what follows, by which one name can
 // look like another. A line break at the end, which existing clients may send, is accepted.
-func line(field, s string, limit int) error {
+func CheckLine(field, s string, limit int) error {
 	if err := CheckText(field, s, limit); err != nil {
 		return err
 	}
@@ -53,15 +53,15 @@ func line(field, s string, limit int) error {
 	return nil
 }
 
-// checkName returns BadInput if the new name of an object is blank or not valid. nil is valid.
-func checkName(name *string) error {
+// CheckName returns BadInput if the new name of an object is blank or not valid. nil is valid.
+func CheckName(name *string) error {
 	if name == nil {
 		return nil
 	}
 	if strings.TrimSpace(*name) == "" {
 		return Required("name")
 	}
-	return line("name", *name, MaxName)
+	return CheckLine("name", *name, MaxName)
 }
 
 // optionalLine is line for a text that may be nil.
@@ -69,7 +69,7 @@ func optionalLine(field string, s *string, limit int) error {
 	if s == nil {
 		return nil
 	}
-	return line(field, *s, limit)
+	return CheckLine(field, *s, limit)
 }
 
 // CheckOptional is text for a text that may be nil.
@@ -80,9 +80,9 @@ func CheckOptional(field string, s *string, limit int) error {
 	return CheckText(field, *s, limit)
 }
 
-// cleanText converts any bytes to a valid text: it replaces invalid UTF-8, removes control
+// CleanText converts any bytes to a valid text: it replaces invalid UTF-8, removes control
 // characters, and truncates the text to limit characters.
-func cleanText(s string, limit int) string {
+func CleanText(s string, limit int) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return -1

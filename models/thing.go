@@ -132,9 +132,9 @@ func (t *Thing) DownloadCount() int64 { return t.FoldedDownloads + t.NewDownload
 // IsFeatured reports whether the thing is featured by moderators.
 func (t *Thing) IsFeatured() bool { return t.FeaturedAt != nil }
 
-// lockThing reads a thing and locks its row until tx ends. It returns NotFound if there is no such
+// LockThing reads a thing and locks its row until tx ends. It returns NotFound if there is no such
 // thing, or if it is being deleted; see [Store.ScheduleDeletion].
-func (s *Store) lockThing(ctx context.Context, tx bun.Tx, id int64) (*Thing, error) {
+func (s *Store) LockThing(ctx context.Context, tx bun.Tx, id int64) (*Thing, error) {
 	t, err := s.lockThingOrDeleted(ctx, tx, id)
 	if err == nil && t.DeletesAt != nil {
 		return nil, NoSuch("thing", id)
@@ -153,7 +153,7 @@ func (s *Store) lockThingOrDeleted(ctx context.Context, tx bun.Tx, id int64) (*T
 // user, or NotFound if that is unlisted, and, unless the caller is a moderator, Forbidden for one
 // that is taken down.
 func (s *Store) lockOwnThing(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64) (*Thing, error) {
-	t, err := s.lockThing(ctx, tx, id)
+	t, err := s.LockThing(ctx, tx, id)
 	if err == nil && t.OwnerID != caller.UserID {
 		return nil, t.ofSomeoneElse(caller)
 	}

@@ -96,10 +96,10 @@ func (s *Store) RemoveThing(ctx context.Context, tx bun.Tx, caller auth.Caller, 
 			return nil, err
 		}
 	}
-	if err := s.recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedThing, UserID: t.OwnerID, ThingID: id, Reason: reason}); err != nil {
+	if err := s.RecordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedThing, UserID: t.OwnerID, ThingID: id, Reason: reason}); err != nil {
 		return nil, err
 	}
-	return deleted, s.DB.index(ctx, tx, ThingIndex, id)
+	return deleted, s.DB.Index(ctx, tx, ThingIndex, id)
 }
 
 // lockBelow locks the makes and comments of a locked thing, so that no files are finalized for them

@@ -85,9 +85,9 @@ func (s *Store) changeState(ctx context.Context, tx bun.Tx, t *Thing, to Publica
 	}
 	switch {
 	case to == Published:
-		err = errors.Join(s.countPublished(ctx, tx, t, 1), s.Raise(ctx, tx, ThingPublished{t}))
+		err = errors.Join(s.CountAsPublished(ctx, tx, t, 1), s.Raise(ctx, tx, ThingPublished{t}))
 	case was == Published:
-		err = errors.Join(s.countPublished(ctx, tx, t, -1), s.Raise(ctx, tx, ThingUnpublished{t}))
+		err = errors.Join(s.CountAsPublished(ctx, tx, t, -1), s.Raise(ctx, tx, ThingUnpublished{t}))
 	}
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (s *Store) changeState(ctx context.Context, tx bun.Tx, t *Thing, to Publica
 			return err
 		}
 	}
-	return s.DB.index(ctx, tx, ThingIndex, t.ID)
+	return s.DB.Index(ctx, tx, ThingIndex, t.ID)
 }
 
 // checkPublishable returns BadInput with everything that a thing lacks for publication. A thing
@@ -140,9 +140,9 @@ func reason(code apierror.FieldCode, message string) apierror.FieldError {
 	return apierror.FieldError{Path: []any{"id"}, Code: code, Message: message}
 }
 
-// countPublished adds a published thing and its makes to the counts of published objects, or
+// CountAsPublished adds a published thing and its makes to the counts of published objects, or
 // subtracts them if by is -1.
-func (s *Store) countPublished(ctx context.Context, tx bun.Tx, t *Thing, by int64) error {
+func (s *Store) CountAsPublished(ctx context.Context, tx bun.Tx, t *Thing, by int64) error {
 	if err := countThing(ctx, tx, t, by); err != nil {
 		return err
 	}
@@ -159,22 +159,22 @@ func countThing(ctx context.Context, tx bun.Tx, t *Thing, by int64) error {
 	if err != nil {
 		return err
 	}
-	return count(ctx, tx, userThings.by(by, t.OwnerID), categoryThings.by(by, t.CategoryID), thingRemixes.by(by, ancestors...), tagThings.by(by, tags...))
+	return AddCounts(ctx, tx, userThings.By(by, t.OwnerID), categoryThings.By(by, t.CategoryID), thingRemixes.By(by, ancestors...), tagThings.By(by, tags...))
 }
 
 // FeatureThing marks a published thing as featured, or removes the mark. It requires a moderator or
 // an administrator, who cannot be its creator unless they are an administrator. It returns BadInput
 // for a thing that is not published. It opens a transaction.
 func (s *Store) FeatureThing(ctx context.Context, caller auth.Caller, id int64, featured bool) (*Thing, error) {
-	if err := requireModerator(caller); err != nil {
+	if err := RequireModerator(caller); err != nil {
 		return nil, err
 	}
 	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		t, err := s.lockThing(ctx, tx, id)
+		t, err := s.LockThing(ctx, tx, id)
 		if err != nil {
 			return err
 		}
-		if err := checkDecides(caller, t.OwnerID); err != nil || featured == t.IsFeatured() {
+		if err := CheckDecides(caller, t.OwnerID); err != nil || featured == t.IsFeatured() {
 			return err
 		}
 		if featured && t.State != Published {
@@ -192,7 +192,7 @@ func (s *Store) FeatureThing(ctx context.Context, caller auth.Caller, id int64, 
 		if featured {
 			action = FeaturedThing
 		}
-		return s.record(ctx, tx, caller, ModerationEntry{Action: action, UserID: t.OwnerID, ThingID: id})
+		return s.Record(ctx, tx, caller, ModerationEntry{Action: action, UserID: t.OwnerID, ThingID: id})
 	})
 	if err != nil {
 		return nil, err

@@ -28,10 +28,10 @@ type LockedThing struct {
 	Values ThingValues
 }
 
-// LockThing locks a thing that the caller may change, or delete if deletes is set. For a thing of
+// LockThingToChange locks a thing that the caller may change, or delete if deletes is set. For a thing of
 // another user, it returns NotFound if the caller may not delete it.
-func (s *Store) LockThing(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64, deletes bool) (*LockedThing, error) {
-	t, err := s.lockThing(ctx, tx, id)
+func (s *Store) LockThingToChange(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64, deletes bool) (*LockedThing, error) {
+	t, err := s.LockThing(ctx, tx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (s *Store) ScheduleDeletion(ctx context.Context, tx bun.Tx, caller auth.Cal
 		return err
 	}
 	if t.OwnerID != caller.UserID {
-		if err := checkReason(reason); err != nil {
+		if err := CheckReason(reason); err != nil {
 			return err
 		}
 	}
@@ -82,7 +82,7 @@ func (s *Store) RevertThing(ctx context.Context, tx bun.Tx, id int64, modified t
 		from := t.CategoryID
 		t.CategoryID = to.CategoryID
 		if t.State == Published {
-			if err := count(ctx, tx, categoryThings.by(-1, from), categoryThings.by(1, t.CategoryID)); err != nil {
+			if err := AddCounts(ctx, tx, categoryThings.By(-1, from), categoryThings.By(1, t.CategoryID)); err != nil {
 				return err
 			}
 		}
@@ -100,7 +100,7 @@ func (s *Store) RevertThing(ctx context.Context, tx bun.Tx, id int64, modified t
 	if _, err := tx.NewUpdate().Model(t).Column("license", "license_id", "category_id", "featured_at", "deletes_at", "modified_at").WherePK().Exec(ctx); err != nil {
 		return err
 	}
-	return s.DB.index(ctx, tx, ThingIndex, id)
+	return s.DB.Index(ctx, tx, ThingIndex, id)
 }
 
 // CheckThingChange returns BadInput for values that no thing can have.
@@ -112,8 +112,8 @@ func (s *Store) CheckThingChange(ctx context.Context, c ThingChange) error {
 	return err
 }
 
-// CheckReason returns BadInput if an optional reason is not a valid text.
-func CheckReason(reason string) error { return CheckText("reason", reason, maxReason) }
+// CheckOptionalReason returns BadInput if an optional reason is not a valid text.
+func CheckOptionalReason(reason string) error { return CheckText("reason", reason, MaxReason) }
 
 // CheckCollections returns NotFound, about the given input, if one of the collections does not
 // belong to the caller.
@@ -124,7 +124,7 @@ func (s *Store) CheckCollections(ctx context.Context, caller auth.Caller, field 
 	}
 	for i, id := range ids {
 		if c := found[id]; c == nil || c.OwnerID != caller.UserID {
-			return about(fmt.Sprintf("%s[%d]", field, i), NoSuch("collection", id))
+			return About(fmt.Sprintf("%s[%d]", field, i), NoSuch("collection", id))
 		}
 	}
 	return nil

@@ -47,8 +47,8 @@ func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing)
 	if err != nil {
 		return nil, s.withCategory(ctx, err, &n.Category)
 	}
-	var html renderedHTML
-	if err := errors.Join(s.renderTo(ctx, &html, thingDescription, &n.Description), s.renderTo(ctx, &html, thingInstructions, &n.Instructions)); err != nil {
+	var html RenderedHTML
+	if err := errors.Join(s.RenderTo(ctx, &html, thingDescription, &n.Description), s.RenderTo(ctx, &html, thingInstructions, &n.Instructions)); err != nil {
 		return nil, err
 	}
 	if n.PrintSettings != nil {
@@ -83,7 +83,7 @@ func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing)
 			return err
 		}
 		t.CategoryID, t.IsDerivative = c.ID, n.IsRemix || len(n.AncestorIDs) > 0
-		if _, err := html.insert(tx.NewInsert().Model(t)).Exec(ctx); err != nil {
+		if _, err := html.Insert(tx.NewInsert().Model(t)).Exec(ctx); err != nil {
 			return err
 		}
 		if err := setTags(ctx, tx, t, tags); err != nil {
@@ -124,7 +124,7 @@ func (s *Store) withCategory(ctx context.Context, err error, which *string) erro
 
 // checkThing checks the texts that are not nil.
 func checkThing(name, category, description, instructions *string) error {
-	return errors.Join(checkName(name), CheckOptional("category", category, MaxName),
+	return errors.Join(CheckName(name), CheckOptional("category", category, MaxName),
 		CheckOptional("description", description, MaxText), CheckOptional("instructions", instructions, MaxText))
 }
 
@@ -248,7 +248,7 @@ func (s *Store) ChangeThing(ctx context.Context, tx bun.Tx, caller auth.Caller, 
 type checkedChange struct {
 	ThingChange
 	tags []string // if Tags is not nil
-	html renderedHTML
+	html RenderedHTML
 }
 
 // checkChange returns BadInput for values that no thing can have, and renders Markdown.
@@ -260,7 +260,7 @@ func (s *Store) checkChange(ctx context.Context, c ThingChange) (*checkedChange,
 	if err != nil {
 		return nil, s.withCategory(ctx, err, c.Category)
 	}
-	return change, errors.Join(s.renderTo(ctx, &change.html, thingDescription, c.Description), s.renderTo(ctx, &change.html, thingInstructions, c.Instructions))
+	return change, errors.Join(s.RenderTo(ctx, &change.html, thingDescription, c.Description), s.RenderTo(ctx, &change.html, thingInstructions, c.Instructions))
 }
 
 // applyChange changes a thing in tx. The result has no Thing.
@@ -324,12 +324,12 @@ func (s *Store) applyChange(ctx context.Context, tx bun.Tx, caller auth.Caller, 
 		t.IsDerivative = len(ancestors) > 0
 	}
 	t.ModifiedAt = Now()
-	_, err = c.html.update(tx.NewUpdate().Model(t).
+	_, err = c.html.Update(tx.NewUpdate().Model(t).
 		Column("name", "license", "license_id", "origin_creator", "origin_creator_url", "origin_site", "imported_at", "category_id", "description", "instructions", "source_url", "is_wip", "is_nsfw", "is_ai", "details_parts", "is_derivative", "modified_at").WherePK()).Exec(ctx)
 	if err != nil || t.State != Published {
 		return u, err
 	}
-	return u, s.DB.index(ctx, tx, ThingIndex, t.ID)
+	return u, s.DB.Index(ctx, tx, ThingIndex, t.ID)
 }
 
 // Assign sets a value to another one, unless that is nil.
@@ -350,5 +350,5 @@ func moveThing(ctx context.Context, tx bun.Tx, t *Thing, which string) error {
 	if t.State != Published {
 		return nil
 	}
-	return count(ctx, tx, categoryThings.by(-1, from), categoryThings.by(1, c.ID))
+	return AddCounts(ctx, tx, categoryThings.By(-1, from), categoryThings.By(1, c.ID))
 }

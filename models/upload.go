@@ -39,7 +39,7 @@ func (s *Store) MayUpload(ctx context.Context, caller auth.Caller, atLeast int64
 	if err != nil {
 		return err
 	}
-	return fits(atLeast, s.options.UploadLimit, room)
+	return fits(atLeast, s.Options.UploadLimit, room)
 }
 
 // Upload streams a file into the bucket and stores it as a pending upload of the caller. If it
@@ -58,12 +58,12 @@ func (s *Store) Upload(ctx context.Context, caller auth.Caller, n NewUpload) (*F
 	if err != nil {
 		return nil, err
 	}
-	up, err := s.receive(ctx, n.Bytes, n.AtLeast, s.options.UploadLimit, room)
+	up, err := s.receive(ctx, n.Bytes, n.AtLeast, s.Options.UploadLimit, room)
 	if err != nil {
 		return nil, err
 	}
 	at := Now()
-	expires := at.Add(s.options.PendingTTL)
+	expires := at.Add(s.Options.PendingTTL)
 	f := &File{OwnerID: caller.UserID, Name: name, Folder: folder, State: Pending, CreatedAt: at, ExpiresAt: &expires}
 	late, legacy := n.Bytes.(LateKind)
 	if legacy && late.Kind() != "" {
@@ -93,7 +93,7 @@ func (s *Store) Upload(ctx context.Context, caller auth.Caller, n NewUpload) (*F
 
 // uploaded reports a committed upload.
 func (s *Store) uploaded(up bucket.Upload) {
-	if report := s.options.Events.Uploaded; report != nil {
+	if report := s.Options.Events.Uploaded; report != nil {
 		report(up.Size)
 	}
 }
@@ -134,8 +134,8 @@ func (s *Store) receive(ctx context.Context, bytes io.Reader, atLeast, limit int
 	switch base, _, _ := strings.Cut(up.ContentType, ";"); {
 	case up.Size == 0:
 		err = Invalid("file", "file: is empty").WithFieldCode(apierror.FieldRequired)
-	case isImage(base) && up.Size > s.options.ImageLimit:
-		err = overLimit("images", s.options.ImageLimit)
+	case isImage(base) && up.Size > s.Options.ImageLimit:
+		err = overLimit("images", s.Options.ImageLimit)
 	default:
 		return up, nil
 	}

@@ -1,4 +1,4 @@
-package models
+package models_test
 
 import (
 	"context"
@@ -12,24 +12,27 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/bucket"
+	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
+	"github.com/meshyard/meshyard/models/catalogue/cataloguetest"
 )
 
 // TestUploadOutlivesItsRequest checks that a client that disconnects while the row of its upload is
 // being written does not separate the row from its bytes.
 func TestUploadOutlivesItsRequest(t *testing.T) {
 	var leave func()
-	eachStoreDuring(t, func() { leave() }, func(t *testing.T, s *Store, ada auth.Caller) {
+	cataloguetest.EachDuring(t, func() { leave() }, func(t *testing.T, s *catalogue.Catalogue, ada auth.Caller) {
 		ctx, cancel := context.WithCancel(t.Context())
 		leave = cancel
-		f, err := s.Upload(ctx, ada, NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid a")})
+		f, err := s.Upload(ctx, ada, models.NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid a")})
 		if err != nil {
 			t.Fatalf("upload: %v", err)
 		}
-		if _, err := s.File(t.Context(), ada, AllFileFields, f.ID); err != nil {
+		if _, err := s.File(t.Context(), ada, models.AllFileFields, f.ID); err != nil {
 			t.Error(err)
 		}
 		// A client that disconnected before leaves nothing behind.
-		if _, err := s.Upload(ctx, ada, NewUpload{Name: "b.stl", Bytes: strings.NewReader("solid b")}); err == nil {
+		if _, err := s.Upload(ctx, ada, models.NewUpload{Name: "b.stl", Bytes: strings.NewReader("solid b")}); err == nil {
 			t.Error("an upload of a client that had disconnected was accepted")
 		}
 	})
@@ -38,8 +41,8 @@ func TestUploadOutlivesItsRequest(t *testing.T) {
 // TestUploadsInProgressCount checks that the bytes of uploads that have not ended count towards the
 // quota, so that many uploads that never end cannot fill the disk.
 func TestUploadsInProgressCount(t *testing.T) {
-	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
-		s.options.Quotas.Bytes = 1 << 20
+	cataloguetest.Each(t, func(t *testing.T, s *catalogue.Catalogue, ada auth.Caller) {
+		s.Options.Quotas.Bytes = 1 << 20
 		bob, err := s.Admin().CreateUser(t.Context(), "bob", false)
 		if err != nil {
 			t.Fatal(err)
@@ -47,14 +50,10 @@ func TestUploadsInProgressCount(t *testing.T) {
 		slow, rest := io.Pipe()
 		ended := make(chan error)
 		go func() {
-			_, err := s.Upload(t.Context(), ada, NewUpload{Name: "a.stl", Bytes: slow})
+			_, err := s.Upload(t.Context(), ada, models.NewUpload{Name: "a.stl", Bytes: slow})
 			ended <- err
 		}()
-		counted := func() int64 {
-			s.receiving.mu.Lock()
-			defer s.receiving.mu.Unlock()
-			return s.receiving.bytes[ada.UserID]
-		}
+		counted := func() int64 { return s.Receiving(ada.UserID) }
 		if _, err := io.WriteString(rest, "solid "+strings.Repeat("a", 900<<10)); err != nil {
 			t.Fatal(err)
 		}
@@ -65,10 +64,10 @@ func TestUploadsInProgressCount(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		upload := func(by int64, size int) error {
-			_, err := s.Upload(t.Context(), auth.Caller{UserID: by}, NewUpload{Name: "b.stl", Bytes: strings.NewReader("solid " + strings.Repeat("b", size))})
+			_, err := s.Upload(t.Context(), auth.Caller{UserID: by}, models.NewUpload{Name: "b.stl", Bytes: strings.NewReader("solid " + strings.Repeat("b", size))})
 			return err
 		}
-		if err := upload(ada.UserID, 300<<10); CodeOf(err) != TooLarge || !strings.Contains(err.Error(), "in progress") {
+		if err := upload(ada.UserID, 300<<10); models.CodeOf(err) != models.TooLarge || !strings.Contains(err.Error(), "in progress") {
 			t.Errorf("the second upload of ada: %v, want TooLarge", err)
 		}
 		if err := upload(ada.UserID, 20<<10); err != nil {
@@ -90,26 +89,26 @@ func TestUploadsInProgressCount(t *testing.T) {
 // TestFinalizePutsContentBack checks that the transaction of a finalization restores content that
 // garbage collection removed between its promotion and the transaction.
 func TestFinalizePutsContentBack(t *testing.T) {
-	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
-		thing, err := s.CreateThing(t.Context(), ada, NewThing{Name: "a", License: CC, Category: "Art"})
+	cataloguetest.Each(t, func(t *testing.T, s *catalogue.Catalogue, ada auth.Caller) {
+		thing, err := s.CreateThing(t.Context(), ada, models.NewThing{Name: "a", License: models.CC, Category: "Art"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := s.Upload(t.Context(), ada, NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid a")})
+		f, err := s.Upload(t.Context(), ada, models.NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid a")})
 		if err != nil {
 			t.Fatal(err)
 		}
-		batch := []FinalizeFile{{ID: f.ID}}
+		batch := []models.FinalizeFile{{ID: f.ID}}
 		keys, err := s.Promote(t.Context(), ada, batch)
 		if err != nil {
 			t.Fatal(err)
 		}
-		sweep, err := s.CollectGarbage(t.Context(), 0, false)
+		sweep, err := s.Maintenance.CollectGarbage(t.Context(), 0, false)
 		if err != nil || len(sweep.ContentObjects) != 1 || len(sweep.PendingObjects) != 0 {
 			t.Fatalf("collected %+v, %v, want the content alone", sweep, err)
 		}
 		err = s.DB.InTx(t.Context(), func(ctx context.Context, tx bun.Tx) error {
-			return s.finalize(ctx, tx, ada, batch, Target{OnThing, thing.ID})
+			return s.FinalizeIn(ctx, tx, ada, batch, models.Target{Type: models.OnThing, ID: thing.ID})
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -124,22 +123,22 @@ func TestFinalizePutsContentBack(t *testing.T) {
 // TestFailedUploadKeepsWhatIsNamed checks that an upload whose transaction fails leaves no object,
 // unless a row refers to it.
 func TestFailedUploadKeepsWhatIsNamed(t *testing.T) {
-	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
-		f, err := s.Upload(t.Context(), ada, NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid a")})
+	cataloguetest.Each(t, func(t *testing.T, s *catalogue.Catalogue, ada auth.Caller) {
+		f, err := s.Upload(t.Context(), ada, models.NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid a")})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.discardUnreferenced(t.Context(), f.ObjectKey)
+		s.DiscardUnreferenced(t.Context(), f.ObjectKey)
 		if _, err := s.Bucket.Stat(t.Context(), f.ObjectKey); err != nil {
 			t.Errorf("an object that a row refers to: %v", err)
 		}
 		enqueue := s.Enqueue
-		s.Enqueue = func(context.Context, bun.Tx, Work) error { return errors.New("fault") }
-		if _, err := s.Upload(t.Context(), ada, NewUpload{Name: "b.stl", Bytes: strings.NewReader("solid b")}); err == nil {
+		s.Enqueue = func(context.Context, bun.Tx, models.Work) error { return errors.New("fault") }
+		if _, err := s.Upload(t.Context(), ada, models.NewUpload{Name: "b.stl", Bytes: strings.NewReader("solid b")}); err == nil {
 			t.Error("an upload whose job could not be stored was accepted")
 		}
 		s.Enqueue = enqueue
-		sweep, err := s.CollectGarbage(t.Context(), 0, true)
+		sweep, err := s.Maintenance.CollectGarbage(t.Context(), 0, true)
 		if err != nil || len(sweep.PendingObjects) > 0 {
 			t.Errorf("left behind: %+v, %v", sweep, err)
 		}

@@ -87,9 +87,9 @@ var AllUserFields = users.All()
 var UserAccess = fieldset.Of[User]("Username", "IsAdmin", "IsModerator", "DeletedAt", "SuspendedAt")
 
 // Role returns the role of the user.
-func (u *User) Role() auth.Role { return roleOf(u.IsAdmin, u.IsModerator) }
+func (u *User) Role() auth.Role { return RoleOf(u.IsAdmin, u.IsModerator) }
 
-func roleOf(admin, moderator bool) auth.Role {
+func RoleOf(admin, moderator bool) auth.Role {
 	switch {
 	case admin:
 		return auth.Administrator
@@ -128,10 +128,10 @@ func (a Admin) CreateUser(ctx context.Context, name string, admin bool) (*User, 
 	}
 	u := &User{Username: name, DefaultLicense: CC, IsAdmin: admin, CreatedAt: Now()}
 	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if err := s.insertUser(ctx, tx, u); err != nil || !admin {
+		if err := s.InsertUser(ctx, tx, u); err != nil || !admin {
 			return err
 		}
-		return s.record(ctx, tx, auth.Caller{}, ModerationEntry{Action: SetUserRole, UserID: u.ID, Role: auth.Administrator, Reason: byOperator})
+		return s.Record(ctx, tx, auth.Caller{}, ModerationEntry{Action: SetUserRole, UserID: u.ID, Role: auth.Administrator, Reason: ByOperator})
 	})
 	if database.IsUnique(err) {
 		return nil, UsernameIsTaken(name)
@@ -156,7 +156,7 @@ func FoldUsername(name string) string {
 
 // CheckUsername returns BadInput if new users cannot have a name.
 func (s *Store) CheckUsername(name string) error {
-	if s.reserved(name) {
+	if s.IsReserved(name) {
 		return Invalid("username", "username %q: is reserved for a path of the server", name)
 	}
 	return CheckUsername(name)
@@ -176,17 +176,17 @@ func UsernameIsTaken(name string) error {
 	return e
 }
 
-// reserved reports whether a name is reserved, so that new users cannot have it.
-func (s *Store) reserved(name string) bool {
-	return s.options.Reserved != nil && s.options.Reserved(name)
+// IsReserved reports whether a name is reserved, so that new users cannot have it.
+func (s *Store) IsReserved(name string) bool {
+	return s.Options.Reserved != nil && s.Options.Reserved(name)
 }
 
-func (s *Store) insertUser(ctx context.Context, tx bun.Tx, u *User) error {
+func (s *Store) InsertUser(ctx context.Context, tx bun.Tx, u *User) error {
 	// The biography is empty, and so is its HTML.
-	if _, err := new(renderedHTML).insert(tx.NewInsert().Model(u)).Exec(ctx); err != nil {
+	if _, err := new(RenderedHTML).Insert(tx.NewInsert().Model(u)).Exec(ctx); err != nil {
 		return err
 	}
-	return s.DB.index(ctx, tx, UserIndex, u.ID)
+	return s.DB.Index(ctx, tx, UserIndex, u.ID)
 }
 
 // ProfileChange is the input of UpdateProfile. Nil fields are left unchanged.
@@ -228,8 +228,8 @@ func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c Profile
 			return nil, err
 		}
 	}
-	var html renderedHTML
-	if err := s.renderTo(ctx, &html, userBio, c.Bio); err != nil {
+	var html RenderedHTML
+	if err := s.RenderTo(ctx, &html, userBio, c.Bio); err != nil {
 		return nil, err
 	}
 	images := c.images()
@@ -257,14 +257,14 @@ func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c Profile
 		Assign(&u.DefaultLicense, c.DefaultLicense)
 		Assign(&u.HidesNSFW, c.HidesNSFW)
 		Assign(&u.HidesAI, c.HidesAI)
-		_, err = html.update(tx.NewUpdate().Model(u).Column("first_name", "last_name", "email", "bio", "location", "default_license", "hides_nsfw", "hides_ai").WherePK()).Exec(ctx)
-		if err == nil && newEmail && u.Email != "" && s.options.SendsMail {
+		_, err = html.Update(tx.NewUpdate().Model(u).Column("first_name", "last_name", "email", "bio", "location", "default_license", "hides_nsfw", "hides_ai").WherePK()).Exec(ctx)
+		if err == nil && newEmail && u.Email != "" && s.Options.SendsMail {
 			err = s.Enqueue(ctx, tx, Work{Mail: &Mail{Purpose: ConfirmationLink, UserID: u.ID}})
 		}
 		if err != nil || c.FirstName == nil && c.LastName == nil {
 			return err
 		}
-		return s.DB.index(ctx, tx, UserIndex, u.ID)
+		return s.DB.Index(ctx, tx, UserIndex, u.ID)
 	})
 	if err != nil {
 		return nil, err
@@ -360,19 +360,19 @@ func (s *Store) LockAccount(ctx context.Context, tx bun.Tx, id int64) (*User, er
 	return u, NoSuchIfNoRows(err, "user", id)
 }
 
-// lockActive is like lockAccount, and returns Forbidden if the user is suspended. Whatever issues
+// LockActive is like lockAccount, and returns Forbidden if the user is suspended. Whatever issues
 // or renews a credential calls it in the transaction that stores the credential. A suspension locks
 // the same row and then ends the credentials, so none that is stored at the same time remains.
-func (s *Store) lockActive(ctx context.Context, tx bun.Tx, id int64) (*User, error) {
+func (s *Store) LockActive(ctx context.Context, tx bun.Tx, id int64) (*User, error) {
 	u, err := s.LockAccount(ctx, tx, id)
 	if err != nil {
 		return nil, err
 	}
-	return u, u.checkActive()
+	return u, u.CheckActive()
 }
 
-// checkActive returns Forbidden if the user is suspended.
-func (u *User) checkActive() error {
+// CheckActive returns Forbidden if the user is suspended.
+func (u *User) CheckActive() error {
 	if u.SuspendedAt == nil {
 		return nil
 	}
@@ -384,8 +384,8 @@ func (u *User) checkActive() error {
 // because each removal would still find the other administrator.
 const administratorsLock = 0x61646d6e
 
-// checkNotLastAdministrator returns BadInput if u is the only administrator who is not suspended.
-func (s *Store) checkNotLastAdministrator(ctx context.Context, tx bun.Tx, u *User) error {
+// CheckNotLastAdministrator returns BadInput if u is the only administrator who is not suspended.
+func (s *Store) CheckNotLastAdministrator(ctx context.Context, tx bun.Tx, u *User) error {
 	if !u.IsAdmin {
 		return nil
 	}
@@ -399,8 +399,8 @@ func (s *Store) checkNotLastAdministrator(ctx context.Context, tx bun.Tx, u *Use
 	return Invalid("username", "username: %s is the last administrator", u.Username)
 }
 
-// unsuspend ends the suspension of the user, and reports whether there was one.
-func (u *User) unsuspend() bool {
+// Unsuspend ends the suspension of the user, and reports whether there was one.
+func (u *User) Unsuspend() bool {
 	if u.SuspendedAt == nil {
 		return false
 	}
@@ -408,8 +408,8 @@ func (u *User) unsuspend() bool {
 	return true
 }
 
-// setRole sets the role of the user, and reports whether it was another one.
-func (u *User) setRole(role auth.Role) bool {
+// SetRole sets the role of the user, and reports whether it was another one.
+func (u *User) SetRole(role auth.Role) bool {
 	if u.Role() == role {
 		return false
 	}
@@ -423,11 +423,11 @@ func checkOptionalEmail(address *string) error {
 	if err := CheckOptional("email", address, MaxName); err != nil || address == nil || *address == "" {
 		return err
 	}
-	return checkEmail(*address)
+	return CheckEmail(*address)
 }
 
-// checkEmail returns BadInput if an address is not a valid e-mail address of at most 254 bytes.
-func checkEmail(address string) error {
+// CheckEmail returns BadInput if an address is not a valid e-mail address of at most 254 bytes.
+func CheckEmail(address string) error {
 	if parsed, err := mail.ParseAddress(address); err != nil || parsed.Address != address || len(address) > 254 {
 		return Invalid("email", "email: %.60q is not an e-mail address", address)
 	}

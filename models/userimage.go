@@ -83,7 +83,7 @@ func (s *Store) setUserImages(ctx context.Context, tx bun.Tx, caller auth.Caller
 			continue
 		}
 		if err := s.finalize(ctx, tx, caller, []FinalizeFile{{ID: image.fileID}}, on); err != nil {
-			return about(image.field, err)
+			return About(image.field, err)
 		}
 	}
 	return nil

@@ -19,7 +19,7 @@ func (draftsOf) Select(b *database.Builder, userID any) *bun.SelectQuery {
 // Drafts lists the drafts of the caller, the latest first. It returns Forbidden if userID is
 // another user.
 func (s *Store) Drafts(caller auth.Caller, userID int64) (List, error) {
-	if err := requireSelf(caller, userID, "drafts"); err != nil {
+	if err := RequireSelf(caller, userID, "drafts"); err != nil {
 		return List{}, err
 	}
 	return List{DB: s.DB.DB, By: database.Order{ID: "t.id"}, Rows: draftsOf{}}, nil
@@ -28,7 +28,7 @@ func (s *Store) Drafts(caller auth.Caller, userID int64) (List, error) {
 // PendingUploads lists the pending uploads of the caller whose bytes are stored, the latest first.
 // It returns Forbidden if userID is another user.
 func (s *Store) PendingUploads(caller auth.Caller, userID int64) (List, error) {
-	if err := requireSelf(caller, userID, "pending uploads"); err != nil {
+	if err := RequireSelf(caller, userID, "pending uploads"); err != nil {
 		return List{}, err
 	}
 	return List{DB: s.DB.DB, By: database.Order{ID: "f.id"}, Rows: database.RowsFunc(func(b *database.Builder, userID any) *bun.SelectQuery {

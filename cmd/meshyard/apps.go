@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/meshyard/meshyard/internal/config"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
 	"github.com/meshyard/meshyard/models/catalogue"
 )
 
@@ -19,7 +19,7 @@ type appCreateCmd struct {
 
 func (c *appCreateCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
-		secret, a, err := store.Admin().RegisterApplication(ctx, models.NewApplication{Name: c.Name, RedirectURIs: c.Redirect, IsPublic: c.Public, AllowsImplicit: c.Implicit})
+		secret, a, err := store.Account.Admin().RegisterApplication(ctx, account.NewApplication{Name: c.Name, RedirectURIs: c.Redirect, IsPublic: c.Public, AllowsImplicit: c.Implicit})
 		if err != nil {
 			return err
 		}
@@ -35,7 +35,7 @@ type appListCmd struct{}
 
 func (*appListCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
-		all, err := store.Admin().AllApplications(ctx)
+		all, err := store.Account.Admin().AllApplications(ctx)
 		if err != nil {
 			return err
 		}
@@ -60,7 +60,7 @@ type appDeleteCmd struct {
 
 func (c *appDeleteCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
-		if err := store.Admin().DeleteApplication(ctx, c.ClientID); err != nil {
+		if err := store.Account.Admin().DeleteApplication(ctx, c.ClientID); err != nil {
 			return err
 		}
 		stdout.println("deleted application", c.ClientID)

@@ -14,8 +14,9 @@ import (
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/database"
-	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/catalogue"
+	"github.com/meshyard/meshyard/models/maintenance"
+	"github.com/meshyard/meshyard/models/previews"
 )
 
 // snapshotsAtMost is the maximum number of snapshots of one backup. One is normally enough. Another
@@ -44,7 +45,7 @@ func (c *backupCmd) Run(ctx context.Context, s config.Settings, logger *slog.Log
 			return err
 		}
 		defer folder.Close()
-		id, err := store.Admin().DatabaseID(ctx)
+		id, err := store.Maintenance.Admin().DatabaseID(ctx)
 		if err != nil {
 			return err
 		}
@@ -58,12 +59,12 @@ func (c *backupCmd) Run(ctx context.Context, s config.Settings, logger *slog.Log
 			return err
 		}
 		defer source.Close()
-		b := &backingUp{settings: s, admin: store.Admin(), id: id, folder: folder, copying: newCopying(source, folder.Objects, "copied"), database: !c.NoDatabase}
+		b := &backingUp{settings: s, admin: store.Maintenance.Admin(), id: id, folder: folder, copying: newCopying(source, folder.Objects, "copied"), database: !c.NoDatabase}
 		m, err := b.run(ctx)
 		if err != nil {
 			return err
 		}
-		recordRun(ctx, store, logger, models.LastRun{Command: models.RunBackup, At: m.CreatedAt, Problems: len(m.Faults)})
+		recordRun(ctx, store, logger, maintenance.LastRun{Command: maintenance.RunBackup, At: m.CreatedAt, Problems: len(m.Faults)})
 		stdout.printf("the backup contains the state of %s: %s (%s), of which %s (%s) were new\n", m.CreatedAt.Format(time.RFC3339),
 			count(m.Objects, "object"), count(m.Bytes, "byte"), count(b.newObjects, "object"), count(b.newBytes, "byte"))
 		if c.NoDatabase {
@@ -82,7 +83,7 @@ func (c *backupCmd) Run(ctx context.Context, s config.Settings, logger *slog.Log
 // backingUp is a backup in progress.
 type backingUp struct {
 	settings config.Settings
-	admin    models.Admin
+	admin    maintenance.Admin
 	id       string // of the database
 	folder   *backup.Folder
 	copying  *copying
@@ -104,7 +105,7 @@ func (b *backingUp) run(ctx context.Context) (*backup.Manifest, error) {
 			if err != nil {
 				return nil, err
 			}
-			if o.Partial || models.IsScaledImage(o.Key) {
+			if o.Partial || previews.IsScaledImage(o.Key) {
 				continue
 			}
 			if err := b.copying.listed(ctx, o); err != nil && !isFault(err) {
@@ -138,7 +139,7 @@ func (b *backingUp) snapshot(ctx context.Context) (*backup.Manifest, error) {
 		return nil, err
 	}
 	keys := map[string]bool{}
-	err = b.admin.Snapshot(ctx, file, func(snapshot *models.Snapshot) error {
+	err = b.admin.Snapshot(ctx, file, func(snapshot *maintenance.Snapshot) error {
 		if b.database && snapshot.Exported != "" {
 			if err := pgdump.Dump(ctx, b.settings.DatabaseURL, snapshot.Exported, snapshot.Schema, file); err != nil {
 				return err
@@ -148,7 +149,7 @@ func (b *backingUp) snapshot(ctx context.Context) (*backup.Manifest, error) {
 		if m.Migration, err = snapshot.Migration(ctx); err != nil {
 			return err
 		}
-		return snapshot.Objects(ctx, func(o models.SnapshotObject) error {
+		return snapshot.Objects(ctx, func(o maintenance.SnapshotObject) error {
 			err := b.object(ctx, m, o)
 			if err == nil {
 				keys[o.Key] = true
@@ -173,7 +174,7 @@ func (b *backingUp) snapshot(ctx context.Context) (*backup.Manifest, error) {
 // is missing, damaged or unreadable, it checks the current state of the rows: a deleted pending
 // upload is added to m.Deleted, and other changes return errChanged. If nothing changed, the object
 // is added to m.Faults.
-func (b *backingUp) object(ctx context.Context, m *backup.Manifest, o models.SnapshotObject) error {
+func (b *backingUp) object(ctx context.Context, m *backup.Manifest, o maintenance.SnapshotObject) error {
 	err := b.copying.copy(ctx, o.Key, o.Key)
 	if errors.Is(err, bucket.ErrNotExist) && o.FileID != 0 {
 		// The upload was finalized after the snapshot, and its bytes were stored under another key.
@@ -185,10 +186,10 @@ func (b *backingUp) object(ctx context.Context, m *backup.Manifest, o models.Sna
 	switch state, failed := b.admin.RowState(ctx, o); {
 	case failed != nil:
 		return failed
-	case state == models.RowDeleted && o.FileID != 0:
+	case state == maintenance.RowDeleted && o.FileID != 0:
 		m.Deleted = append(m.Deleted, o.FileID)
 		return nil
-	case state != models.RowUnchanged:
+	case state != maintenance.RowUnchanged:
 		return fmt.Errorf("%w: %w", errChanged, err)
 	}
 	m.Faults = append(m.Faults, fmt.Sprintf("object %s: %v", o.Key, err))

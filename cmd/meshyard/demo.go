@@ -24,7 +24,7 @@ type demoCmd struct{}
 func (*demoCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	s.LiftQuotas()
 	return withNewStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
-		has, err := store.Admin().HasContent(ctx)
+		has, err := store.Maintenance.Admin().HasContent(ctx)
 		if err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func (d *demoFill) fill(ctx context.Context) error {
 	}
 	for _, u := range demo.Users {
 		for _, name := range u.Follows {
-			if _, err := d.store.Follow(ctx, d.users[u.Name], name); err != nil {
+			if _, err := d.store.Social.Follow(ctx, d.users[u.Name], name); err != nil {
 				return fmt.Errorf("user %s: follow %s: %w", u.Name, name, err)
 			}
 		}
@@ -105,10 +105,10 @@ func (d *demoFill) thing(ctx context.Context, t demo.Thing) error {
 	d.things[t.Name] = created.ID
 	on := models.Target{Type: models.OnThing, ID: created.ID}
 	for _, name := range t.LikedBy {
-		if err := d.store.Like(ctx, d.users[name], on); err != nil {
+		if err := d.store.Social.Like(ctx, d.users[name], on); err != nil {
 			return err
 		}
-		if _, _, err := d.store.RecordDownload(ctx, d.users[name], files[0].ID); err != nil {
+		if _, _, err := d.store.Activity.RecordDownload(ctx, d.users[name], files[0].ID); err != nil {
 			return err
 		}
 	}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/config"
-	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/catalogue"
 	"github.com/meshyard/meshyard/models/fsck"
+	"github.com/meshyard/meshyard/models/maintenance"
 )
 
 type fsckCmd struct {
@@ -69,7 +69,7 @@ func check(ctx context.Context, store *catalogue.Catalogue, logger *slog.Logger,
 		return err
 	}
 	if o.Prefix == "" {
-		recordRun(ctx, store, logger, models.LastRun{Command: models.RunFsck, At: began, Problems: problems})
+		recordRun(ctx, store, logger, maintenance.LastRun{Command: maintenance.RunFsck, At: began, Problems: problems})
 	}
 	if repaired > 0 {
 		stdout.println("repaired", count(repaired, "problem"))

@@ -8,7 +8,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/urls"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
 	"github.com/meshyard/meshyard/models/catalogue"
 )
 
@@ -20,7 +20,7 @@ type invitationCreateCmd struct {
 func (c *invitationCreateCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
 		until := time.Now().Add(time.Duration(c.Expires))
-		secret, _, err := store.Admin().CreateInvitation(ctx, models.NewInvitation{Email: &c.Email, ExpiresAt: &until})
+		secret, _, err := store.Account.Admin().CreateInvitation(ctx, account.NewInvitation{Email: &c.Email, ExpiresAt: &until})
 		if err != nil {
 			return err
 		}
@@ -33,7 +33,7 @@ type invitationListCmd struct{}
 
 func (*invitationListCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
-		found, err := store.Admin().Invitations(ctx)
+		found, err := store.Account.Admin().Invitations(ctx)
 		if err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ type invitationRevokeCmd struct {
 
 func (c *invitationRevokeCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
-		if err := store.Admin().RevokeInvitation(ctx, c.ID); err != nil {
+		if err := store.Account.Admin().RevokeInvitation(ctx, c.ID); err != nil {
 			return err
 		}
 		stdout.printf("revoked invitation %d\n", c.ID)

@@ -11,6 +11,7 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/catalogue"
+	"github.com/meshyard/meshyard/models/previews"
 )
 
 type gcCmd struct {
@@ -24,7 +25,7 @@ func (c *gcCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger)
 		if err := c.claim(ctx, store); err != nil {
 			return err
 		}
-		sweep, err := store.CollectGarbage(ctx, c.Grace, c.DryRun)
+		sweep, err := store.Maintenance.CollectGarbage(ctx, c.Grace, c.DryRun)
 		if sweep == nil {
 			return err
 		}
@@ -56,12 +57,12 @@ func (c *gcCmd) claim(ctx context.Context, store *catalogue.Catalogue) error {
 }
 
 type deriveCmd struct {
-	Again models.Again `help:"Make again what has lost an object (missing), what failed (failed), or everything (all)." placeholder:"WHICH"`
+	Again previews.Again `help:"Make again what has lost an object (missing), what failed (failed), or everything (all)." placeholder:"WHICH"`
 }
 
 func (c *deriveCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
-		wanted, err := store.SchedulePreviews(ctx, c.Again)
+		wanted, err := store.Previews.SchedulePreviews(ctx, c.Again)
 		if err != nil {
 			return err
 		}

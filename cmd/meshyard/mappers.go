@@ -14,7 +14,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/clientip"
 	"github.com/meshyard/meshyard/internal/config"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/previews"
 )
 
 // mappers returns options for types of flags whose values kong would reject with an unclear message
@@ -70,9 +70,9 @@ func parseLevel(text string) (level slog.Level, err error) {
 	return level, nil
 }
 
-func parseAgain(text string) (models.Again, error) {
-	again := models.Again(text)
-	if again != models.AgainMissing && again != models.AgainFailed && again != models.AgainAll {
+func parseAgain(text string) (previews.Again, error) {
+	again := previews.Again(text)
+	if again != previews.AgainMissing && again != previews.AgainFailed && again != previews.AgainAll {
 		return "", fmt.Errorf("must be missing, failed or all (got %q)", text)
 	}
 	return again, nil

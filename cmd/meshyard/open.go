@@ -8,8 +8,8 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/database/dblock"
-	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/catalogue"
+	"github.com/meshyard/meshyard/models/maintenance"
 )
 
 // withStore runs fn on the catalogue of the settings. It returns an error if the catalogue does not
@@ -51,8 +51,8 @@ func withHeldStore(ctx context.Context, s config.Settings, logger *slog.Logger, 
 
 // recordRun records a complete run of a command for the metrics of the server. If that fails, it
 // logs a warning, because the run is complete nevertheless.
-func recordRun(ctx context.Context, store *catalogue.Catalogue, logger *slog.Logger, run models.LastRun) {
-	if err := store.RecordRun(ctx, run); err != nil {
+func recordRun(ctx context.Context, store *catalogue.Catalogue, logger *slog.Logger, run maintenance.LastRun) {
+	if err := store.Maintenance.RecordRun(ctx, run); err != nil {
 		logger.Warn("the run is not in the metrics of the server", "command", run.Command, "error", err)
 	}
 }

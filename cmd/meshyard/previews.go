@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/meshyard/meshyard/internal/config"
-	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/catalogue"
+	"github.com/meshyard/meshyard/models/previews"
 )
 
 type previewListCmd struct{}
@@ -16,7 +16,7 @@ type previewListCmd struct{}
 func (*previewListCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
 		out := table("ID", "FILE", "NAME", "OWNER", "FAILED", "ERROR")
-		err := store.Admin().EachFailedPreview(ctx, func(f models.FailedPreview) error {
+		err := store.Previews.Admin().EachFailedPreview(ctx, func(f previews.FailedPreview) error {
 			out.row(strconv.FormatInt(f.ID, 10), strconv.FormatInt(f.FileID, 10), f.FileName, f.Owner, f.FailedAt.Format(time.RFC3339), f.Error)
 			return nil
 		})
@@ -34,7 +34,7 @@ type previewRetryCmd struct {
 func (c *previewRetryCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
 		for _, id := range c.IDs {
-			if err := store.Admin().RetryPreview(ctx, id); err != nil {
+			if err := store.Previews.Admin().RetryPreview(ctx, id); err != nil {
 				return err
 			}
 			stdout.println("queued preview", id)

@@ -19,6 +19,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/catalogue"
 	"github.com/meshyard/meshyard/models/fsck"
+	"github.com/meshyard/meshyard/models/previews"
 )
 
 type restoreCmd struct {
@@ -123,10 +124,10 @@ func (c *restoreCmd) Run(ctx context.Context, s config.Settings, logger *slog.Lo
 		}
 	}
 	return withHeldStore(ctx, s, logger, lock, func(store *catalogue.Catalogue) error {
-		if err := store.Admin().DeleteUploads(ctx, m.Deleted); err != nil {
+		if err := store.Maintenance.Admin().DeleteUploads(ctx, m.Deleted); err != nil {
 			return err
 		}
-		previews, err := store.SchedulePreviews(ctx, models.AgainMissing)
+		previews, err := store.Previews.SchedulePreviews(ctx, previews.AgainMissing)
 		if err != nil {
 			return err
 		}

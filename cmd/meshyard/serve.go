@@ -43,7 +43,7 @@ func (c *serveCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logg
 		return errors.Join(err, listener.Close())
 	}
 	if s.Roles.Has(config.RoleWeb) {
-		name, token, err := a.Store.Admin().FirstAdministrator(ctx)
+		name, token, err := a.Store.Account.Admin().FirstAdministrator(ctx)
 		if err != nil {
 			return errors.Join(err, listener.Close())
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
 	"github.com/meshyard/meshyard/models/catalogue"
 )
 
@@ -69,7 +70,7 @@ type userListCmd struct {
 func (c *userListCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
 		users := []userRecord{}
-		err := store.Admin().EachUser(ctx, func(u *models.User) error {
+		err := store.Account.Admin().EachUser(ctx, func(u *models.User) error {
 			users = append(users, recordOf(u))
 			return nil
 		})
@@ -128,7 +129,7 @@ type userRenameCmd struct {
 }
 
 func (c *userRenameCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return changeUser(ctx, s, logger, c.Name, c.JSON, "renamed to "+c.To, func(admin models.Admin) (*models.User, error) {
+	return changeUser(ctx, s, logger, c.Name, c.JSON, "renamed to "+c.To, func(admin account.Admin) (*models.User, error) {
 		return admin.RenameUser(ctx, c.Name, c.To)
 	})
 }
@@ -140,7 +141,7 @@ type userRoleCmd struct {
 }
 
 func (c *userRoleCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return changeUser(ctx, s, logger, c.Name, c.JSON, "given the role "+string(c.Role), func(admin models.Admin) (*models.User, error) {
+	return changeUser(ctx, s, logger, c.Name, c.JSON, "given the role "+string(c.Role), func(admin account.Admin) (*models.User, error) {
 		return admin.SetUserRole(ctx, c.Name, c.Role)
 	})
 }
@@ -152,7 +153,7 @@ type userSuspendCmd struct {
 }
 
 func (c *userSuspendCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return changeUser(ctx, s, logger, c.Name, c.JSON, "suspended", func(admin models.Admin) (*models.User, error) {
+	return changeUser(ctx, s, logger, c.Name, c.JSON, "suspended", func(admin account.Admin) (*models.User, error) {
 		return admin.SuspendAndRevokeTokens(ctx, c.Name, c.Reason)
 	})
 }
@@ -163,15 +164,15 @@ type userUnsuspendCmd struct {
 }
 
 func (c *userUnsuspendCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return changeUser(ctx, s, logger, c.Name, c.JSON, "unsuspended", func(admin models.Admin) (*models.User, error) {
+	return changeUser(ctx, s, logger, c.Name, c.JSON, "unsuspended", func(admin account.Admin) (*models.User, error) {
 		return admin.UnsuspendUser(ctx, c.Name)
 	})
 }
 
 // changeUser changes a user and prints what was done or, with --json, the user.
-func changeUser(ctx context.Context, s config.Settings, logger *slog.Logger, name string, asJSON bool, done string, change func(models.Admin) (*models.User, error)) error {
+func changeUser(ctx context.Context, s config.Settings, logger *slog.Logger, name string, asJSON bool, done string, change func(account.Admin) (*models.User, error)) error {
 	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
-		u, err := change(store.Admin())
+		u, err := change(store.Account.Admin())
 		switch {
 		case err != nil:
 			return err
@@ -204,7 +205,7 @@ func (c *userDeleteCmd) Run(ctx context.Context, s config.Settings, logger *slog
 		if !c.Yes {
 			return errors.New("user " + u.Username + " has " + owns + ": add --yes to delete the account and all of it")
 		}
-		if err := store.Admin().DeleteUser(ctx, c.Name); err != nil {
+		if err := store.Account.Admin().DeleteUser(ctx, c.Name); err != nil {
 			return err
 		}
 		if !c.JSON {

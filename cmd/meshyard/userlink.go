@@ -23,7 +23,7 @@ func (c *userLinkCmd) Run(ctx context.Context, s config.Settings, logger *slog.L
 		return errors.New("--issuer: is required if MESHYARD_OIDC_ISSUER is not set")
 	}
 	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
-		if err := store.Admin().LinkIdentity(ctx, c.Name, issuer, c.Subject, c.Move); err != nil {
+		if err := store.Account.Admin().LinkIdentity(ctx, c.Name, issuer, c.Subject, c.Move); err != nil {
 			return err
 		}
 		stdout.printf("user %s is linked to %s at %s\n", c.Name, c.Subject, issuer)

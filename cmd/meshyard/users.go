@@ -50,7 +50,7 @@ func (c *userPasswordCmd) Run(ctx context.Context, s config.Settings, logger *sl
 		if err != nil {
 			return err
 		}
-		if err := store.Admin().SetPassword(ctx, c.Name, password); err != nil {
+		if err := store.Account.Admin().SetPassword(ctx, c.Name, password); err != nil {
 			return err
 		}
 		stdout.printf("user %s has a new password\n", c.Name)
@@ -115,7 +115,7 @@ func (c *tokenCreateCmd) Run(ctx context.Context, s config.Settings, logger *slo
 		return err
 	}
 	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
-		token, err := store.Admin().CreateToken(ctx, c.Name, c.Label, scopes, time.Duration(c.Expires))
+		token, err := store.Account.Admin().CreateToken(ctx, c.Name, c.Label, scopes, time.Duration(c.Expires))
 		if err != nil {
 			return err
 		}
@@ -130,7 +130,7 @@ type tokenListCmd struct {
 
 func (c *tokenListCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
-		tokens, err := store.Admin().TokensOf(ctx, c.Name)
+		tokens, err := store.Account.Admin().TokensOf(ctx, c.Name)
 		if err != nil {
 			return err
 		}
@@ -148,7 +148,7 @@ type tokenRevokeCmd struct {
 
 func (c *tokenRevokeCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
-		t, err := store.Admin().RevokeAnyToken(ctx, c.ID)
+		t, err := store.Account.Admin().RevokeAnyToken(ctx, c.ID)
 		if err != nil {
 			return err
 		}

@@ -7,11 +7,11 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/graph/model"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
 )
 
-func (ec *executionContext) unmarshalInputCreateApplicationInput(ctx context.Context, obj any) (models.NewApplication, error) {
-	var it models.NewApplication
+func (ec *executionContext) unmarshalInputCreateApplicationInput(ctx context.Context, obj any) (account.NewApplication, error) {
+	var it account.NewApplication
 	if obj == nil {
 		return it, nil
 	}
@@ -98,7 +98,7 @@ func (ec *executionContext) unmarshalInputDeleteApplicationInput(ctx context.Con
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalNCreateApplicationInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewApplication(ctx context.Context, v any) (models.NewApplication, error) {
+func (ec *executionContext) unmarshalNCreateApplicationInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋaccountᚐNewApplication(ctx context.Context, v any) (account.NewApplication, error) {
 	res, err := ec.unmarshalInputCreateApplicationInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }

@@ -18,7 +18,12 @@ import (
 	"github.com/meshyard/meshyard/internal/license"
 	"github.com/meshyard/meshyard/internal/slicerlink"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
+	"github.com/meshyard/meshyard/models/activity"
 	"github.com/meshyard/meshyard/models/bulk"
+	"github.com/meshyard/meshyard/models/moderation"
+	"github.com/meshyard/meshyard/models/search"
+	"github.com/meshyard/meshyard/models/social"
 	"github.com/meshyard/meshyard/models/webhook"
 )
 
@@ -35,34 +40,34 @@ func NewBreadthFirst(config Config, limit breadthfirst.Limit) graphql.Executable
 
 var breadthFirst = breadthfirst.Schema[*executionContext]{
 	Types: map[string]*breadthfirst.Type[*executionContext]{
-		"AccessToken": {Name: "AccessToken", Implements: []string{"AccessToken", "Node"}, Row: reflect.TypeFor[models.Token](), Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"AccessToken": {Name: "AccessToken", Implements: []string{"AccessToken", "Node"}, Row: reflect.TypeFor[account.Token](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
-				Reads: fieldset.Of[models.Token]("ID").Bits(),
+				Reads: fieldset.Of[account.Token]("ID").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Token)
+					obj := object.(*account.Token)
 					v := obj.ID
 					return model.AppendID(b, v), true
 				},
 			},
 			"nodeId": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Token)
+					obj := object.(*account.Token)
 					v := obj.NodeID()
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"name": {
-				Reads: fieldset.Of[models.Token]("Name").Bits(),
+				Reads: fieldset.Of[account.Token]("Name").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Token)
+					obj := object.(*account.Token)
 					v := obj.Name
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"scopes": {
-				Reads: fieldset.Of[models.Token]("Scopes").Bits(),
+				Reads: fieldset.Of[account.Token]("Scopes").Bits(),
 				Get: func(object any) any {
-					obj := object.(*models.Token)
+					obj := object.(*account.Token)
 					return obj.ScopeList()
 				},
 				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
@@ -70,26 +75,26 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"application": {
-				Reads: fieldset.Of[models.Token]("ApplicationID").Bits(),
+				Reads: fieldset.Of[account.Token]("ApplicationID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
-					objs := breadthfirst.Objects[*models.Token](objects)
+					objs := breadthfirst.Objects[*account.Token](objects)
 					return breadthfirst.Values(ec.Resolvers.AccessToken().Application(ctx, objs))
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[models.Application],
+				Nil:   breadthfirst.NilPointer[account.Application],
 			},
 			"createdAt": {
-				Reads: fieldset.Of[models.Token]("CreatedAt").Bits(),
+				Reads: fieldset.Of[account.Token]("CreatedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Token)
+					obj := object.(*account.Token)
 					v := obj.CreatedAt
 					return model.AppendDateTime(b, v), true
 				},
 			},
 			"lastUsedAt": {
-				Reads: fieldset.Of[models.Token]("LastUsedAt").Bits(),
+				Reads: fieldset.Of[account.Token]("LastUsedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Token)
+					obj := object.(*account.Token)
 					p := obj.LastUsedAt
 					if p == nil {
 						return b, false
@@ -99,9 +104,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"expiresAt": {
-				Reads: fieldset.Of[models.Token]("ExpiresAt").Bits(),
+				Reads: fieldset.Of[account.Token]("ExpiresAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Token)
+					obj := object.(*account.Token)
 					p := obj.ExpiresAt
 					if p == nil {
 						return b, false
@@ -111,9 +116,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"revokedAt": {
-				Reads: fieldset.Of[models.Token]("RevokedAt").Bits(),
+				Reads: fieldset.Of[account.Token]("RevokedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Token)
+					obj := object.(*account.Token)
 					p := obj.RevokedAt
 					if p == nil {
 						return b, false
@@ -136,7 +141,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.AccessTokenConnection)
 					return obj.Nodes
 				},
-				Each: breadthfirst.EachPointer[models.Token],
+				Each: breadthfirst.EachPointer[account.Token],
 			},
 			"pageInfo": {
 				Get: func(object any) any {
@@ -170,7 +175,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.AccessTokenEdge)
 					return obj.Node
 				},
-				Nil: breadthfirst.NilPointer[models.Token],
+				Nil: breadthfirst.NilPointer[account.Token],
 			},
 		}},
 		"AddToCollectionPayload": {Name: "AddToCollectionPayload", Implements: []string{"AddToCollectionPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -190,27 +195,27 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[models.Thing],
 			},
 		}},
-		"Application": {Name: "Application", Implements: []string{"Application"}, Row: reflect.TypeFor[models.Application](), Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Application": {Name: "Application", Implements: []string{"Application"}, Row: reflect.TypeFor[account.Application](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"clientId": {
-				Reads: fieldset.Of[models.Application]("ClientID").Bits(),
+				Reads: fieldset.Of[account.Application]("ClientID").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Application)
+					obj := object.(*account.Application)
 					v := obj.ClientID
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"name": {
-				Reads: fieldset.Of[models.Application]("Name").Bits(),
+				Reads: fieldset.Of[account.Application]("Name").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Application)
+					obj := object.(*account.Application)
 					v := obj.Name
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"redirectUris": {
-				Reads: fieldset.Of[models.Application]("Redirects").Bits(),
+				Reads: fieldset.Of[account.Application]("Redirects").Bits(),
 				Get: func(object any) any {
-					obj := object.(*models.Application)
+					obj := object.(*account.Application)
 					return obj.RedirectURIs()
 				},
 				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
@@ -218,25 +223,25 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"isPublic": {
-				Reads: fieldset.Of[models.Application]("SecretSHA256").Bits(),
+				Reads: fieldset.Of[account.Application]("SecretSHA256").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Application)
+					obj := object.(*account.Application)
 					v := obj.IsPublic()
 					return strconv.AppendBool(b, v), true
 				},
 			},
 			"allowsImplicit": {
-				Reads: fieldset.Of[models.Application]("AllowsImplicit").Bits(),
+				Reads: fieldset.Of[account.Application]("AllowsImplicit").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Application)
+					obj := object.(*account.Application)
 					v := obj.AllowsImplicit
 					return strconv.AppendBool(b, v), true
 				},
 			},
 			"createdAt": {
-				Reads: fieldset.Of[models.Application]("CreatedAt").Bits(),
+				Reads: fieldset.Of[account.Application]("CreatedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Application)
+					obj := object.(*account.Application)
 					v := obj.CreatedAt
 					return model.AppendDateTime(b, v), true
 				},
@@ -720,7 +725,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.CreateApplicationPayload)
 					return obj.Application
 				},
-				Nil: breadthfirst.NilPointer[models.Application],
+				Nil: breadthfirst.NilPointer[account.Application],
 			},
 			"clientSecret": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
@@ -758,7 +763,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.CreateInvitationPayload)
 					return obj.Invitation
 				},
-				Nil: breadthfirst.NilPointer[models.Invitation],
+				Nil: breadthfirst.NilPointer[account.Invitation],
 			},
 			"url": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
@@ -806,7 +811,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.CreateTokenPayload)
 					return obj.Token
 				},
-				Nil: breadthfirst.NilPointer[models.Token],
+				Nil: breadthfirst.NilPointer[account.Token],
 			},
 		}},
 		"CreateWebhookPayload": {Name: "CreateWebhookPayload", Implements: []string{"CreateWebhookPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -1100,67 +1105,67 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"DeprecatedCall": {Name: "DeprecatedCall", Implements: []string{"DeprecatedCall"}, Row: reflect.TypeFor[models.DeprecatedCall](), Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"DeprecatedCall": {Name: "DeprecatedCall", Implements: []string{"DeprecatedCall"}, Row: reflect.TypeFor[activity.DeprecatedCall](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"operation": {
-				Reads: fieldset.Of[models.DeprecatedCall]("Operation").Bits(),
+				Reads: fieldset.Of[activity.DeprecatedCall]("Operation").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.DeprecatedCall)
+					obj := object.(*activity.DeprecatedCall)
 					v := obj.Operation
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"tokenId": {
-				Reads: fieldset.Of[models.DeprecatedCall]("TokenID").Bits(),
+				Reads: fieldset.Of[activity.DeprecatedCall]("TokenID").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.DeprecatedCall)
+					obj := object.(*activity.DeprecatedCall)
 					v := obj.TokenID
 					return model.AppendID(b, v), true
 				},
 			},
 			"tokenName": {
-				Reads: fieldset.Of[models.DeprecatedCall]("TokenName").Bits(),
+				Reads: fieldset.Of[activity.DeprecatedCall]("TokenName").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.DeprecatedCall)
+					obj := object.(*activity.DeprecatedCall)
 					v := obj.TokenName
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"username": {
-				Reads: fieldset.Of[models.DeprecatedCall]("Username").Bits(),
+				Reads: fieldset.Of[activity.DeprecatedCall]("Username").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.DeprecatedCall)
+					obj := object.(*activity.DeprecatedCall)
 					v := obj.Username
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"userAgent": {
-				Reads: fieldset.Of[models.DeprecatedCall]("UserAgent").Bits(),
+				Reads: fieldset.Of[activity.DeprecatedCall]("UserAgent").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.DeprecatedCall)
+					obj := object.(*activity.DeprecatedCall)
 					v := obj.UserAgent
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"calls": {
-				Reads: fieldset.Of[models.DeprecatedCall]("Calls").Bits(),
+				Reads: fieldset.Of[activity.DeprecatedCall]("Calls").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.DeprecatedCall)
+					obj := object.(*activity.DeprecatedCall)
 					v := obj.Calls
 					return model.AppendInt64(b, v), true
 				},
 			},
 			"firstAt": {
-				Reads: fieldset.Of[models.DeprecatedCall]("FirstAt").Bits(),
+				Reads: fieldset.Of[activity.DeprecatedCall]("FirstAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.DeprecatedCall)
+					obj := object.(*activity.DeprecatedCall)
 					v := obj.FirstAt
 					return model.AppendDateTime(b, v), true
 				},
 			},
 			"lastAt": {
-				Reads: fieldset.Of[models.DeprecatedCall]("LastAt").Bits(),
+				Reads: fieldset.Of[activity.DeprecatedCall]("LastAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.DeprecatedCall)
+					obj := object.(*activity.DeprecatedCall)
 					v := obj.LastAt
 					return model.AppendDateTime(b, v), true
 				},
@@ -1178,43 +1183,43 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		"DismissReportPayload": {Name: "DismissReportPayload", Implements: []string{"DismissReportPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"report": {
 				Get: func(object any) any {
-					obj := object.(*models.DecidedReport)
+					obj := object.(*moderation.DecidedReport)
 					return obj.Report
 				},
-				Nil: breadthfirst.NilPointer[models.Report],
+				Nil: breadthfirst.NilPointer[moderation.Report],
 			},
 			"closedReports": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.DecidedReport)
+					obj := object.(*moderation.DecidedReport)
 					return breadthfirst.Value(ec.Resolvers.DismissReportPayload().ClosedReports(ctx, obj))
 				},
 				Waits: true,
-				Each:  breadthfirst.EachPointer[models.Report],
+				Each:  breadthfirst.EachPointer[moderation.Report],
 			},
 		}},
-		"Download": {Name: "Download", Implements: []string{"Download"}, Row: reflect.TypeFor[models.Download](), Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Download": {Name: "Download", Implements: []string{"Download"}, Row: reflect.TypeFor[activity.Download](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"thing": {
-				Reads: fieldset.Of[models.Download]("ThingID").Bits(),
+				Reads: fieldset.Of[activity.Download]("ThingID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
-					objs := breadthfirst.Objects[*models.Download](objects)
+					objs := breadthfirst.Objects[*activity.Download](objects)
 					return breadthfirst.Values(ec.Resolvers.Download().Thing(ctx, objs))
 				},
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[models.Thing],
 			},
 			"file": {
-				Reads: fieldset.Of[models.Download]("FileID").Bits(),
+				Reads: fieldset.Of[activity.Download]("FileID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
-					objs := breadthfirst.Objects[*models.Download](objects)
+					objs := breadthfirst.Objects[*activity.Download](objects)
 					return breadthfirst.Values(ec.Resolvers.Download().File(ctx, objs))
 				},
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[models.File],
 			},
 			"createdAt": {
-				Reads: fieldset.Of[models.Download]("CreatedAt").Bits(),
+				Reads: fieldset.Of[activity.Download]("CreatedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Download)
+					obj := object.(*activity.Download)
 					v := obj.CreatedAt
 					return model.AppendDateTime(b, v), true
 				},
@@ -1233,7 +1238,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.DownloadConnection)
 					return obj.Nodes
 				},
-				Each: breadthfirst.EachPointer[models.Download],
+				Each: breadthfirst.EachPointer[activity.Download],
 			},
 			"pageInfo": {
 				Get: func(object any) any {
@@ -1267,7 +1272,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.DownloadEdge)
 					return obj.Node
 				},
-				Nil: breadthfirst.NilPointer[models.Download],
+				Nil: breadthfirst.NilPointer[activity.Download],
 			},
 		}},
 		"EndSessionsPayload": {Name: "EndSessionsPayload", Implements: []string{"EndSessionsPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -1855,19 +1860,19 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"Invitation": {Name: "Invitation", Implements: []string{"Invitation"}, Row: reflect.TypeFor[models.Invitation](), Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Invitation": {Name: "Invitation", Implements: []string{"Invitation"}, Row: reflect.TypeFor[account.Invitation](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
-				Reads: fieldset.Of[models.Invitation]("ID").Bits(),
+				Reads: fieldset.Of[account.Invitation]("ID").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Invitation)
+					obj := object.(*account.Invitation)
 					v := obj.ID
 					return model.AppendID(b, v), true
 				},
 			},
 			"email": {
-				Reads: fieldset.Of[models.Invitation]("Email").Bits(),
+				Reads: fieldset.Of[account.Invitation]("Email").Bits(),
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.Invitation)
+					obj := object.(*account.Invitation)
 					return breadthfirst.Value(ec.Resolvers.Invitation().Email(ctx, obj))
 				},
 				Append: func(b []byte, value any) []byte {
@@ -1877,17 +1882,17 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[string],
 			},
 			"createdAt": {
-				Reads: fieldset.Of[models.Invitation]("CreatedAt").Bits(),
+				Reads: fieldset.Of[account.Invitation]("CreatedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Invitation)
+					obj := object.(*account.Invitation)
 					v := obj.CreatedAt
 					return model.AppendDateTime(b, v), true
 				},
 			},
 			"expiresAt": {
-				Reads: fieldset.Of[models.Invitation]("ExpiresAt").Bits(),
+				Reads: fieldset.Of[account.Invitation]("ExpiresAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Invitation)
+					obj := object.(*account.Invitation)
 					v := obj.ExpiresAt
 					return model.AppendDateTime(b, v), true
 				},
@@ -2283,14 +2288,14 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		"MarkNotificationsReadPayload": {Name: "MarkNotificationsReadPayload", Implements: []string{"MarkNotificationsReadPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"unreadCount": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.ReadNotifications)
+					obj := object.(*social.ReadNotifications)
 					v := obj.UnreadCount
 					return strconv.AppendInt(b, int64(v), 10), true
 				},
 			},
 			"notifications": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.ReadNotifications)
+					obj := object.(*social.ReadNotifications)
 					return breadthfirst.Value(ec.Resolvers.MarkNotificationsReadPayload().Notifications(ctx, obj))
 				},
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -2304,12 +2309,12 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Each:  breadthfirst.EachPointer[models.Notification],
-				Nil:   breadthfirst.NilSlice[*models.Notification],
+				Each:  breadthfirst.EachPointer[social.Notification],
+				Nil:   breadthfirst.NilSlice[*social.Notification],
 			},
 			"me": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.ReadNotifications)
+					obj := object.(*social.ReadNotifications)
 					return breadthfirst.Value(ec.Resolvers.MarkNotificationsReadPayload().Me(ctx, obj))
 				},
 				Waits: true,
@@ -2808,7 +2813,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"createApplication": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Mutation().CreateApplication(ctx, fc.Args["input"].(models.NewApplication)))
+					return breadthfirst.Value(ec.Resolvers.Mutation().CreateApplication(ctx, fc.Args["input"].(account.NewApplication)))
 				},
 				Args: (*executionContext).field_Mutation_createApplication_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -3150,7 +3155,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"createInvitation": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Mutation().CreateInvitation(ctx, fc.Args["input"].(models.NewInvitation)))
+					return breadthfirst.Value(ec.Resolvers.Mutation().CreateInvitation(ctx, fc.Args["input"].(account.NewInvitation)))
 				},
 				Args: (*executionContext).field_Mutation_createInvitation_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -3506,7 +3511,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[models.ReadNotifications],
+				Nil:   breadthfirst.NilPointer[social.ReadNotifications],
 			},
 			"deleteNotification": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -3600,7 +3605,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"reportContent": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Mutation().ReportContent(ctx, fc.Args["input"].(models.NewReport)))
+					return breadthfirst.Value(ec.Resolvers.Mutation().ReportContent(ctx, fc.Args["input"].(moderation.NewReport)))
 				},
 				Args: (*executionContext).field_Mutation_reportContent_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -3632,7 +3637,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[models.DecidedReport],
+				Nil:   breadthfirst.NilPointer[moderation.DecidedReport],
 			},
 			"dismissReport": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -3650,7 +3655,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[models.DecidedReport],
+				Nil:   breadthfirst.NilPointer[moderation.DecidedReport],
 			},
 			"endSessions": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -3762,7 +3767,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"createToken": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Mutation().CreateToken(ctx, fc.Args["input"].(models.NewToken)))
+					return breadthfirst.Value(ec.Resolvers.Mutation().CreateToken(ctx, fc.Args["input"].(account.NewToken)))
 				},
 				Args: (*executionContext).field_Mutation_createToken_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -4157,50 +4162,50 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[model.RedeliverWebhookPayload],
 			},
 		}},
-		"Notification": {Name: "Notification", Implements: []string{"Notification", "Node"}, Row: reflect.TypeFor[models.Notification](), Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Notification": {Name: "Notification", Implements: []string{"Notification", "Node"}, Row: reflect.TypeFor[social.Notification](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
-				Reads: fieldset.Of[models.Notification]("ID").Bits(),
+				Reads: fieldset.Of[social.Notification]("ID").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Notification)
+					obj := object.(*social.Notification)
 					v := obj.ID
 					return model.AppendID(b, v), true
 				},
 			},
 			"nodeId": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Notification)
+					obj := object.(*social.Notification)
 					v := obj.NodeID()
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"kind": {
-				Reads: fieldset.Of[models.Notification]("Kind").Bits(),
+				Reads: fieldset.Of[social.Notification]("Kind").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Notification)
+					obj := object.(*social.Notification)
 					v := obj.Kind
 					return model.AppendNotificationKind(b, v), true
 				},
 			},
 			"actor": {
-				Reads: fieldset.Of[models.Notification]("ActorID").Bits(),
+				Reads: fieldset.Of[social.Notification]("ActorID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
-					objs := breadthfirst.Objects[*models.Notification](objects)
+					objs := breadthfirst.Objects[*social.Notification](objects)
 					return breadthfirst.Values(ec.Resolvers.Notification().Actor(ctx, objs))
 				},
 				Waits: true,
 			},
 			"target": {
-				Reads: fieldset.Of[models.Notification]("TargetType", "TargetID").Bits(),
+				Reads: fieldset.Of[social.Notification]("TargetType", "TargetID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
-					objs := breadthfirst.Objects[*models.Notification](objects)
+					objs := breadthfirst.Objects[*social.Notification](objects)
 					return breadthfirst.Values(ec.Resolvers.Notification().Target(ctx, objs))
 				},
 				Waits: true,
 			},
 			"message": {
-				Reads: fieldset.Of[models.Notification]("Kind", "ActorID", "TargetType").Bits(),
+				Reads: fieldset.Of[social.Notification]("Kind", "ActorID", "TargetType").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
-					objs := breadthfirst.Objects[*models.Notification](objects)
+					objs := breadthfirst.Objects[*social.Notification](objects)
 					return breadthfirst.Values(ec.Resolvers.Notification().Message(ctx, objs))
 				},
 				Waits: true,
@@ -4210,26 +4215,26 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"decision": {
-				Reads: fieldset.Of[models.Notification]("DecisionID").Bits(),
+				Reads: fieldset.Of[social.Notification]("DecisionID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
-					objs := breadthfirst.Objects[*models.Notification](objects)
+					objs := breadthfirst.Objects[*social.Notification](objects)
 					return breadthfirst.Values(ec.Resolvers.Notification().Decision(ctx, objs))
 				},
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[models.ModerationEntry],
 			},
 			"isRead": {
-				Reads: fieldset.Of[models.Notification]("ReadAt").Bits(),
+				Reads: fieldset.Of[social.Notification]("ReadAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Notification)
+					obj := object.(*social.Notification)
 					v := obj.IsRead()
 					return strconv.AppendBool(b, v), true
 				},
 			},
 			"readAt": {
-				Reads: fieldset.Of[models.Notification]("ReadAt").Bits(),
+				Reads: fieldset.Of[social.Notification]("ReadAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Notification)
+					obj := object.(*social.Notification)
 					p := obj.ReadAt
 					if p == nil {
 						return b, false
@@ -4239,9 +4244,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"createdAt": {
-				Reads: fieldset.Of[models.Notification]("CreatedAt").Bits(),
+				Reads: fieldset.Of[social.Notification]("CreatedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Notification)
+					obj := object.(*social.Notification)
 					v := obj.CreatedAt
 					return model.AppendDateTime(b, v), true
 				},
@@ -4260,7 +4265,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.NotificationConnection)
 					return obj.Nodes
 				},
-				Each: breadthfirst.EachPointer[models.Notification],
+				Each: breadthfirst.EachPointer[social.Notification],
 			},
 			"pageInfo": {
 				Get: func(object any) any {
@@ -4294,7 +4299,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.NotificationEdge)
 					return obj.Node
 				},
-				Nil: breadthfirst.NilPointer[models.Notification],
+				Nil: breadthfirst.NilPointer[social.Notification],
 			},
 		}},
 		"NotificationUpdate": {Name: "NotificationUpdate", Implements: []string{"NotificationUpdate"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -4303,7 +4308,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.NotificationUpdate)
 					return obj.Notification
 				},
-				Nil: breadthfirst.NilPointer[models.Notification],
+				Nil: breadthfirst.NilPointer[social.Notification],
 			},
 			"unreadCount": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
@@ -4855,8 +4860,8 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Each:  breadthfirst.EachPointer[models.Application],
-				Nil:   breadthfirst.NilSlice[*models.Application],
+				Each:  breadthfirst.EachPointer[account.Application],
+				Nil:   breadthfirst.NilSlice[*account.Application],
 			},
 			"categories": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -4999,8 +5004,8 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Each:  breadthfirst.EachPointer[models.Invitation],
-				Nil:   breadthfirst.NilSlice[*models.Invitation],
+				Each:  breadthfirst.EachPointer[account.Invitation],
+				Nil:   breadthfirst.NilSlice[*account.Invitation],
 			},
 			"licenses": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -5093,8 +5098,8 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Each:  breadthfirst.EachPointer[models.DeprecatedCall],
-				Nil:   breadthfirst.NilSlice[*models.DeprecatedCall],
+				Each:  breadthfirst.EachPointer[activity.DeprecatedCall],
+				Nil:   breadthfirst.NilSlice[*activity.DeprecatedCall],
 			},
 			"make": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -5202,7 +5207,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[models.Notification],
+				Nil:   breadthfirst.NilPointer[social.Notification],
 			},
 			"randomThings": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -5247,7 +5252,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"reports": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Query().Reports(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["state"].(*models.ReportState)))
+					return breadthfirst.Value(ec.Resolvers.Query().Reports(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["state"].(*moderation.ReportState)))
 				},
 				Args: (*executionContext).field_Query_reports_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -5265,7 +5270,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"search": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Query().Search(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["query"].(string), fc.Args["type"].(models.SearchType), fc.Args["filter"].(*models.Filter), fc.Args["sort"].(models.Sort)))
+					return breadthfirst.Value(ec.Resolvers.Query().Search(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["query"].(string), fc.Args["type"].(search.SearchType), fc.Args["filter"].(*models.Filter), fc.Args["sort"].(models.Sort)))
 				},
 				Args: (*executionContext).field_Query_search_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -5317,8 +5322,8 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Each:  breadthfirst.EachPointer[models.Session],
-				Nil:   breadthfirst.NilSlice[*models.Session],
+				Each:  breadthfirst.EachPointer[account.Session],
+				Nil:   breadthfirst.NilSlice[*account.Session],
 			},
 			"tag": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -5516,7 +5521,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.RecordDownloadPayload)
 					return obj.Download
 				},
-				Nil: breadthfirst.NilPointer[models.Download],
+				Nil: breadthfirst.NilPointer[activity.Download],
 			},
 		}},
 		"RedeliverWebhookPayload": {Name: "RedeliverWebhookPayload", Implements: []string{"RedeliverWebhookPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -5620,85 +5625,85 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"Report": {Name: "Report", Implements: []string{"Report", "Node"}, Row: reflect.TypeFor[models.Report](), Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Report": {Name: "Report", Implements: []string{"Report", "Node"}, Row: reflect.TypeFor[moderation.Report](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
-				Reads: fieldset.Of[models.Report]("ID").Bits(),
+				Reads: fieldset.Of[moderation.Report]("ID").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Report)
+					obj := object.(*moderation.Report)
 					v := obj.ID
 					return model.AppendID(b, v), true
 				},
 			},
 			"nodeId": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Report)
+					obj := object.(*moderation.Report)
 					v := obj.NodeID()
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"reporter": {
-				Reads: fieldset.Of[models.Report]("ReporterID").Bits(),
+				Reads: fieldset.Of[moderation.Report]("ReporterID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
-					objs := breadthfirst.Objects[*models.Report](objects)
+					objs := breadthfirst.Objects[*moderation.Report](objects)
 					return breadthfirst.Values(ec.Resolvers.Report().Reporter(ctx, objs))
 				},
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[models.User],
 			},
 			"user": {
-				Reads: fieldset.Of[models.Report]("UserID").Bits(),
+				Reads: fieldset.Of[moderation.Report]("UserID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
-					objs := breadthfirst.Objects[*models.Report](objects)
+					objs := breadthfirst.Objects[*moderation.Report](objects)
 					return breadthfirst.Values(ec.Resolvers.Report().User(ctx, objs))
 				},
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[models.User],
 			},
 			"target": {
-				Reads: fieldset.Of[models.Report]("TargetType", "TargetID").Bits(),
+				Reads: fieldset.Of[moderation.Report]("TargetType", "TargetID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
-					objs := breadthfirst.Objects[*models.Report](objects)
+					objs := breadthfirst.Objects[*moderation.Report](objects)
 					return breadthfirst.Values(ec.Resolvers.Report().Target(ctx, objs))
 				},
 				Waits: true,
 			},
 			"reason": {
-				Reads: fieldset.Of[models.Report]("Reason").Bits(),
+				Reads: fieldset.Of[moderation.Report]("Reason").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Report)
+					obj := object.(*moderation.Report)
 					v := obj.Reason
 					return model.AppendReportReason(b, v), true
 				},
 			},
 			"note": {
-				Reads: fieldset.Of[models.Report]("Note").Bits(),
+				Reads: fieldset.Of[moderation.Report]("Note").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Report)
+					obj := object.(*moderation.Report)
 					v := obj.Note
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"state": {
-				Reads: fieldset.Of[models.Report]("State").Bits(),
+				Reads: fieldset.Of[moderation.Report]("State").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Report)
+					obj := object.(*moderation.Report)
 					v := obj.State
 					return model.AppendReportState(b, v), true
 				},
 			},
 			"decidedBy": {
-				Reads: fieldset.Of[models.Report]("DecidedBy").Bits(),
+				Reads: fieldset.Of[moderation.Report]("DecidedBy").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
-					objs := breadthfirst.Objects[*models.Report](objects)
+					objs := breadthfirst.Objects[*moderation.Report](objects)
 					return breadthfirst.Values(ec.Resolvers.Report().DecidedBy(ctx, objs))
 				},
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[models.User],
 			},
 			"decidedAt": {
-				Reads: fieldset.Of[models.Report]("DecidedAt").Bits(),
+				Reads: fieldset.Of[moderation.Report]("DecidedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Report)
+					obj := object.(*moderation.Report)
 					p := obj.DecidedAt
 					if p == nil {
 						return b, false
@@ -5708,9 +5713,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"decision": {
-				Reads: fieldset.Of[models.Report]("Decision").Bits(),
+				Reads: fieldset.Of[moderation.Report]("Decision").Bits(),
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.Report)
+					obj := object.(*moderation.Report)
 					return breadthfirst.Value(ec.Resolvers.Report().Decision(ctx, obj))
 				},
 				Append: func(b []byte, value any) []byte {
@@ -5719,9 +5724,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"createdAt": {
-				Reads: fieldset.Of[models.Report]("CreatedAt").Bits(),
+				Reads: fieldset.Of[moderation.Report]("CreatedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Report)
+					obj := object.(*moderation.Report)
 					v := obj.CreatedAt
 					return model.AppendDateTime(b, v), true
 				},
@@ -5740,7 +5745,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.ReportConnection)
 					return obj.Nodes
 				},
-				Each: breadthfirst.EachPointer[models.Report],
+				Each: breadthfirst.EachPointer[moderation.Report],
 			},
 			"pageInfo": {
 				Get: func(object any) any {
@@ -5767,7 +5772,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.ReportContentPayload)
 					return obj.Report
 				},
-				Nil: breadthfirst.NilPointer[models.Report],
+				Nil: breadthfirst.NilPointer[moderation.Report],
 			},
 		}},
 		"ReportEdge": {Name: "ReportEdge", Implements: []string{"ReportEdge"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -5783,7 +5788,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.ReportEdge)
 					return obj.Node
 				},
-				Nil: breadthfirst.NilPointer[models.Report],
+				Nil: breadthfirst.NilPointer[moderation.Report],
 			},
 		}},
 		"ReportSpamPayload": {Name: "ReportSpamPayload", Implements: []string{"ReportSpamPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -5798,18 +5803,18 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		"ResolveReportPayload": {Name: "ResolveReportPayload", Implements: []string{"ResolveReportPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"report": {
 				Get: func(object any) any {
-					obj := object.(*models.DecidedReport)
+					obj := object.(*moderation.DecidedReport)
 					return obj.Report
 				},
-				Nil: breadthfirst.NilPointer[models.Report],
+				Nil: breadthfirst.NilPointer[moderation.Report],
 			},
 			"closedReports": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.DecidedReport)
+					obj := object.(*moderation.DecidedReport)
 					return breadthfirst.Value(ec.Resolvers.ResolveReportPayload().ClosedReports(ctx, obj))
 				},
 				Waits: true,
-				Each:  breadthfirst.EachPointer[models.Report],
+				Each:  breadthfirst.EachPointer[moderation.Report],
 			},
 		}},
 		"RestoreCommentPayload": {Name: "RestoreCommentPayload", Implements: []string{"RestoreCommentPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -5854,7 +5859,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.RevokeTokenPayload)
 					return obj.Token
 				},
-				Nil: breadthfirst.NilPointer[models.Token],
+				Nil: breadthfirst.NilPointer[account.Token],
 			},
 		}},
 		"RotateWebhookSecretPayload": {Name: "RotateWebhookSecretPayload", Implements: []string{"RotateWebhookSecretPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -5976,19 +5981,19 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Each: breadthfirst.EachPointer[model.FormatFacet],
 			},
 		}},
-		"Session": {Name: "Session", Implements: []string{"Session"}, Row: reflect.TypeFor[models.Session](), Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Session": {Name: "Session", Implements: []string{"Session"}, Row: reflect.TypeFor[account.Session](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
-				Reads: fieldset.Of[models.Session]("ID").Bits(),
+				Reads: fieldset.Of[account.Session]("ID").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Session)
+					obj := object.(*account.Session)
 					v := obj.ID
 					return model.AppendID(b, v), true
 				},
 			},
 			"browser": {
-				Reads: fieldset.Of[models.Session]("UserAgent").Bits(),
+				Reads: fieldset.Of[account.Session]("UserAgent").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Session)
+					obj := object.(*account.Session)
 					p := obj.Browser()
 					if p == nil {
 						return b, false
@@ -5998,9 +6003,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"system": {
-				Reads: fieldset.Of[models.Session]("UserAgent").Bits(),
+				Reads: fieldset.Of[account.Session]("UserAgent").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Session)
+					obj := object.(*account.Session)
 					p := obj.System()
 					if p == nil {
 						return b, false
@@ -6010,40 +6015,40 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"userAgent": {
-				Reads: fieldset.Of[models.Session]("UserAgent").Bits(),
+				Reads: fieldset.Of[account.Session]("UserAgent").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Session)
+					obj := object.(*account.Session)
 					v := obj.UserAgent
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"createdAt": {
-				Reads: fieldset.Of[models.Session]("CreatedAt").Bits(),
+				Reads: fieldset.Of[account.Session]("CreatedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Session)
+					obj := object.(*account.Session)
 					v := obj.CreatedAt
 					return model.AppendDateTime(b, v), true
 				},
 			},
 			"lastUsedAt": {
-				Reads: fieldset.Of[models.Session]("LastUsedAt", "CreatedAt").Bits(),
+				Reads: fieldset.Of[account.Session]("LastUsedAt", "CreatedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Session)
+					obj := object.(*account.Session)
 					v := obj.LastUsed()
 					return model.AppendDateTime(b, v), true
 				},
 			},
 			"expiresAt": {
-				Reads: fieldset.Of[models.Session]("ExpiresAt").Bits(),
+				Reads: fieldset.Of[account.Session]("ExpiresAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Session)
+					obj := object.(*account.Session)
 					v := obj.ExpiresAt
 					return model.AppendDateTime(b, v), true
 				},
 			},
 			"isCurrent": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.Session)
+					obj := object.(*account.Session)
 					return breadthfirst.Value(ec.Resolvers.Session().IsCurrent(ctx, obj))
 				},
 				Append: func(b []byte, value any) []byte {
@@ -6298,14 +6303,14 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		"StatsDay": {Name: "StatsDay", Implements: []string{"StatsDay"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"day": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.StatsDay)
+					obj := object.(*activity.StatsDay)
 					v := obj.Day
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"thingId": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.StatsDay)
+					obj := object.(*activity.StatsDay)
 					return breadthfirst.Value(ec.Resolvers.StatsDay().ThingID(ctx, obj))
 				},
 				Append: func(b []byte, value any) []byte {
@@ -6316,49 +6321,49 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"downloads": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.StatsDay)
+					obj := object.(*activity.StatsDay)
 					v := obj.Downloads
 					return model.AppendInt64(b, v), true
 				},
 			},
 			"likes": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.StatsDay)
+					obj := object.(*activity.StatsDay)
 					v := obj.Likes
 					return model.AppendInt64(b, v), true
 				},
 			},
 			"collects": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.StatsDay)
+					obj := object.(*activity.StatsDay)
 					v := obj.Collects
 					return model.AppendInt64(b, v), true
 				},
 			},
 			"watches": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.StatsDay)
+					obj := object.(*activity.StatsDay)
 					v := obj.Watches
 					return model.AppendInt64(b, v), true
 				},
 			},
 			"comments": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.StatsDay)
+					obj := object.(*activity.StatsDay)
 					v := obj.Comments
 					return model.AppendInt64(b, v), true
 				},
 			},
 			"makes": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.StatsDay)
+					obj := object.(*activity.StatsDay)
 					v := obj.Makes
 					return model.AppendInt64(b, v), true
 				},
 			},
 			"remixes": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.StatsDay)
+					obj := object.(*activity.StatsDay)
 					v := obj.Remixes
 					return model.AppendInt64(b, v), true
 				},
@@ -8149,8 +8154,8 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Each:  breadthfirst.EachPointer[models.StatsDay],
-				Nil:   breadthfirst.NilSlice[*models.StatsDay],
+				Each:  breadthfirst.EachPointer[activity.StatsDay],
+				Nil:   breadthfirst.NilSlice[*activity.StatsDay],
 			},
 			"watchedThings": {
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
@@ -9081,12 +9086,12 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return "Webhook", nil
 				}
 				return "Webhook", object
-			case *models.Report:
+			case *moderation.Report:
 				if object == nil {
 					return "Report", nil
 				}
 				return "Report", object
-			case *models.Notification:
+			case *social.Notification:
 				if object == nil {
 					return "Notification", nil
 				}
@@ -9101,7 +9106,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return "Category", nil
 				}
 				return "Category", object
-			case *models.Token:
+			case *account.Token:
 				if object == nil {
 					return "AccessToken", nil
 				}

@@ -8,11 +8,12 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/activity"
 )
 
 type DownloadResolver interface {
-	Thing(ctx context.Context, objs []*models.Download) ([]*models.Thing, error)
-	File(ctx context.Context, objs []*models.Download) ([]*models.File, error)
+	Thing(ctx context.Context, objs []*activity.Download) ([]*models.Thing, error)
+	File(ctx context.Context, objs []*activity.Download) ([]*models.File, error)
 }
 
 func (ec *executionContext) unmarshalInputRecordDownloadInput(ctx context.Context, obj any) (model.RecordDownloadInput, error) {

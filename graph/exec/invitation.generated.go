@@ -7,15 +7,15 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/graph/model"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
 )
 
 type InvitationResolver interface {
-	Email(ctx context.Context, obj *models.Invitation) (*string, error)
+	Email(ctx context.Context, obj *account.Invitation) (*string, error)
 }
 
-func (ec *executionContext) unmarshalInputCreateInvitationInput(ctx context.Context, obj any) (models.NewInvitation, error) {
-	var it models.NewInvitation
+func (ec *executionContext) unmarshalInputCreateInvitationInput(ctx context.Context, obj any) (account.NewInvitation, error) {
+	var it account.NewInvitation
 	if obj == nil {
 		return it, nil
 	}
@@ -155,7 +155,7 @@ func (ec *executionContext) unmarshalInputRevokeInvitationInput(ctx context.Cont
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalNCreateInvitationInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewInvitation(ctx context.Context, v any) (models.NewInvitation, error) {
+func (ec *executionContext) unmarshalNCreateInvitationInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋaccountᚐNewInvitation(ctx context.Context, v any) (account.NewInvitation, error) {
 	res, err := ec.unmarshalInputCreateInvitationInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/social"
 )
 
 type DeleteNotificationPayloadResolver interface {
@@ -15,15 +16,15 @@ type DeleteNotificationPayloadResolver interface {
 }
 
 type MarkNotificationsReadPayloadResolver interface {
-	Notifications(ctx context.Context, obj *models.ReadNotifications) ([]*models.Notification, error)
-	Me(ctx context.Context, obj *models.ReadNotifications) (*models.User, error)
+	Notifications(ctx context.Context, obj *social.ReadNotifications) ([]*social.Notification, error)
+	Me(ctx context.Context, obj *social.ReadNotifications) (*models.User, error)
 }
 
 type NotificationResolver interface {
-	Actor(ctx context.Context, objs []*models.Notification) ([]model.Actor, error)
-	Target(ctx context.Context, objs []*models.Notification) ([]model.NotificationTarget, error)
-	Message(ctx context.Context, objs []*models.Notification) ([]string, error)
-	Decision(ctx context.Context, objs []*models.Notification) ([]*models.ModerationEntry, error)
+	Actor(ctx context.Context, objs []*social.Notification) ([]model.Actor, error)
+	Target(ctx context.Context, objs []*social.Notification) ([]model.NotificationTarget, error)
+	Message(ctx context.Context, objs []*social.Notification) ([]string, error)
+	Decision(ctx context.Context, objs []*social.Notification) ([]*models.ModerationEntry, error)
 }
 
 func (ec *executionContext) unmarshalInputDeleteNotificationInput(ctx context.Context, obj any) (model.DeleteNotificationInput, error) {

@@ -5,9 +5,9 @@ package exec
 import (
 	"context"
 
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/activity"
 )
 
 type StatsDayResolver interface {
-	ThingID(ctx context.Context, obj *models.StatsDay) (*int64, error)
+	ThingID(ctx context.Context, obj *activity.StatsDay) (*int64, error)
 }

@@ -8,24 +8,25 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/moderation"
 )
 
 type DismissReportPayloadResolver interface {
-	ClosedReports(ctx context.Context, obj *models.DecidedReport) ([]*models.Report, error)
+	ClosedReports(ctx context.Context, obj *moderation.DecidedReport) ([]*moderation.Report, error)
 }
 
 type ReportResolver interface {
-	Reporter(ctx context.Context, objs []*models.Report) ([]*models.User, error)
-	User(ctx context.Context, objs []*models.Report) ([]*models.User, error)
-	Target(ctx context.Context, objs []*models.Report) ([]model.ReportTarget, error)
+	Reporter(ctx context.Context, objs []*moderation.Report) ([]*models.User, error)
+	User(ctx context.Context, objs []*moderation.Report) ([]*models.User, error)
+	Target(ctx context.Context, objs []*moderation.Report) ([]model.ReportTarget, error)
 
-	DecidedBy(ctx context.Context, objs []*models.Report) ([]*models.User, error)
+	DecidedBy(ctx context.Context, objs []*moderation.Report) ([]*models.User, error)
 
-	Decision(ctx context.Context, obj *models.Report) (string, error)
+	Decision(ctx context.Context, obj *moderation.Report) (string, error)
 }
 
 type ResolveReportPayloadResolver interface {
-	ClosedReports(ctx context.Context, obj *models.DecidedReport) ([]*models.Report, error)
+	ClosedReports(ctx context.Context, obj *moderation.DecidedReport) ([]*moderation.Report, error)
 }
 
 func (ec *executionContext) unmarshalInputDismissReportInput(ctx context.Context, obj any) (model.DismissReportInput, error) {
@@ -65,8 +66,8 @@ func (ec *executionContext) unmarshalInputDismissReportInput(ctx context.Context
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputReportContentInput(ctx context.Context, obj any) (models.NewReport, error) {
-	var it models.NewReport
+func (ec *executionContext) unmarshalInputReportContentInput(ctx context.Context, obj any) (moderation.NewReport, error) {
+	var it moderation.NewReport
 	if obj == nil {
 		return it, nil
 	}
@@ -96,7 +97,7 @@ func (ec *executionContext) unmarshalInputReportContentInput(ctx context.Context
 			it.NodeID = data
 		case "reason":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
-			data, err := ec.unmarshalNReportReason2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportReason(ctx, v)
+			data, err := ec.unmarshalNReportReason2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋmoderationᚐReportReason(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -155,12 +156,12 @@ func (ec *executionContext) unmarshalNDismissReportInput2githubᚗcomᚋmeshyard
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNReportContentInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewReport(ctx context.Context, v any) (models.NewReport, error) {
+func (ec *executionContext) unmarshalNReportContentInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋmoderationᚐNewReport(ctx context.Context, v any) (moderation.NewReport, error) {
 	res, err := ec.unmarshalInputReportContentInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNReportReason2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportReason(ctx context.Context, v any) (models.ReportReason, error) {
+func (ec *executionContext) unmarshalNReportReason2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋmoderationᚐReportReason(ctx context.Context, v any) (moderation.ReportReason, error) {
 	res, err := model.UnmarshalReportReason(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
@@ -170,7 +171,7 @@ func (ec *executionContext) unmarshalNResolveReportInput2githubᚗcomᚋmeshyard
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOReportState2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportState(ctx context.Context, v any) (*models.ReportState, error) {
+func (ec *executionContext) unmarshalOReportState2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋmoderationᚐReportState(ctx context.Context, v any) (*moderation.ReportState, error) {
 	if v == nil {
 		return nil, nil
 	}

@@ -11,7 +11,12 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/license"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
+	"github.com/meshyard/meshyard/models/activity"
 	"github.com/meshyard/meshyard/models/bulk"
+	"github.com/meshyard/meshyard/models/moderation"
+	"github.com/meshyard/meshyard/models/search"
+	"github.com/meshyard/meshyard/models/social"
 	"github.com/meshyard/meshyard/models/webhook"
 	"github.com/vektah/gqlparser/v2/ast"
 )
@@ -23,7 +28,7 @@ type MutationResolver interface {
 	ReportSpam(ctx context.Context, input model.ReportSpamInput) (*model.ReportSpamPayload, error)
 	RestoreComment(ctx context.Context, input model.RestoreCommentInput) (*model.RestoreCommentPayload, error)
 	RestoreMake(ctx context.Context, input model.RestoreMakeInput) (*model.RestoreMakePayload, error)
-	CreateApplication(ctx context.Context, input models.NewApplication) (*model.CreateApplicationPayload, error)
+	CreateApplication(ctx context.Context, input account.NewApplication) (*model.CreateApplicationPayload, error)
 	DeleteApplication(ctx context.Context, input model.DeleteApplicationInput) (*model.DeleteApplicationPayload, error)
 	UpdateThings(ctx context.Context, input bulk.Change) (*bulk.Updated, error)
 	UndoThingsUpdate(ctx context.Context, input model.UndoThingsUpdateInput) (*model.UndoThingsUpdatePayload, error)
@@ -42,7 +47,7 @@ type MutationResolver interface {
 	DeleteFile(ctx context.Context, input model.DeleteFileInput) (*model.DeletedFile, error)
 	UpdateImage(ctx context.Context, input models.ImageChange) (*model.UpdateImagePayload, error)
 	DeleteImage(ctx context.Context, input model.DeleteImageInput) (*model.DeletedFile, error)
-	CreateInvitation(ctx context.Context, input models.NewInvitation) (*model.CreateInvitationPayload, error)
+	CreateInvitation(ctx context.Context, input account.NewInvitation) (*model.CreateInvitationPayload, error)
 	RevokeInvitation(ctx context.Context, input model.RevokeInvitationInput) (*model.RevokeInvitationPayload, error)
 	RenameUser(ctx context.Context, input model.RenameUserInput) (*model.RenameUserPayload, error)
 	DisableUser(ctx context.Context, input model.DisableUserInput) (*model.DisableUserPayload, error)
@@ -61,22 +66,22 @@ type MutationResolver interface {
 	SetUserRole(ctx context.Context, input model.SetUserRoleInput) (*model.SetUserRolePayload, error)
 	TakeDownThing(ctx context.Context, input model.TakeDownThingInput) (*model.TakeDownThingPayload, error)
 	RestoreThing(ctx context.Context, input model.RestoreThingInput) (*model.RestoreThingPayload, error)
-	MarkNotificationsRead(ctx context.Context, input model.MarkNotificationsReadInput) (*models.ReadNotifications, error)
+	MarkNotificationsRead(ctx context.Context, input model.MarkNotificationsReadInput) (*social.ReadNotifications, error)
 	DeleteNotification(ctx context.Context, input model.DeleteNotificationInput) (*model.Deleted, error)
 	ReorderCollection(ctx context.Context, input model.ReorderCollectionInput) (*model.ReorderCollectionPayload, error)
 	ReorderFiles(ctx context.Context, input model.ReorderFilesInput) (*model.ReorderFilesPayload, error)
 	ReorderImages(ctx context.Context, input model.ReorderImagesInput) (*model.ReorderImagesPayload, error)
 	UnpublishThing(ctx context.Context, input model.UnpublishThingInput) (*model.UnpublishThingPayload, error)
-	ReportContent(ctx context.Context, input models.NewReport) (*model.ReportContentPayload, error)
-	ResolveReport(ctx context.Context, input model.ResolveReportInput) (*models.DecidedReport, error)
-	DismissReport(ctx context.Context, input model.DismissReportInput) (*models.DecidedReport, error)
+	ReportContent(ctx context.Context, input moderation.NewReport) (*model.ReportContentPayload, error)
+	ResolveReport(ctx context.Context, input model.ResolveReportInput) (*moderation.DecidedReport, error)
+	DismissReport(ctx context.Context, input model.DismissReportInput) (*moderation.DecidedReport, error)
 	EndSessions(ctx context.Context, input model.EndSessionsInput) (*model.EndSessionsPayload, error)
 	PublishThing(ctx context.Context, input model.PublishThingInput) (*model.PublishThingPayload, error)
 	UpdateThing(ctx context.Context, input models.ThingChange) (*models.UpdatedThing, error)
 	DeleteThing(ctx context.Context, input model.DeleteThingInput) (*model.DeletedContent, error)
 	FeatureThing(ctx context.Context, input model.FeatureThingInput) (*model.FeatureThingPayload, error)
 	UnfeatureThing(ctx context.Context, input model.UnfeatureThingInput) (*model.UnfeatureThingPayload, error)
-	CreateToken(ctx context.Context, input models.NewToken) (*model.CreateTokenPayload, error)
+	CreateToken(ctx context.Context, input account.NewToken) (*model.CreateTokenPayload, error)
 	RevokeToken(ctx context.Context, input model.RevokeTokenInput) (*model.RevokeTokenPayload, error)
 	UploadFile(ctx context.Context, input model.UploadFileInput) (*model.UploadFilePayload, error)
 	StageUpload(ctx context.Context, input model.StageUploadInput) (*model.StageUploadPayload, error)
@@ -102,7 +107,7 @@ type MutationResolver interface {
 
 type QueryResolver interface {
 	Me(ctx context.Context) (*models.User, error)
-	Applications(ctx context.Context) ([]*models.Application, error)
+	Applications(ctx context.Context) ([]*account.Application, error)
 	Categories(ctx context.Context) ([]*models.Category, error)
 	Category(ctx context.Context, slug string) (*models.Category, error)
 	Collection(ctx context.Context, id int64) (*models.Collection, error)
@@ -110,24 +115,24 @@ type QueryResolver interface {
 	Comment(ctx context.Context, id int64) (*models.Comment, error)
 	Comments(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.CommentConnection, error)
 	File(ctx context.Context, id int64) (*models.File, error)
-	Invitations(ctx context.Context) ([]*models.Invitation, error)
+	Invitations(ctx context.Context) ([]*account.Invitation, error)
 	Licenses(ctx context.Context) ([]*license.License, error)
 	Featured(ctx context.Context, page int32, perPage int32, after *string) ([]*models.Thing, error)
 	Newest(ctx context.Context, page int32, perPage int32, after *string) ([]*models.Thing, error)
 	Popular(ctx context.Context, page int32, perPage int32, after *string) ([]*models.Thing, error)
-	DeprecatedCalls(ctx context.Context, first int32) ([]*models.DeprecatedCall, error)
+	DeprecatedCalls(ctx context.Context, first int32) ([]*activity.DeprecatedCall, error)
 	Make(ctx context.Context, id int64) (*models.Make, error)
 	Makes(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.MakeConnection, error)
 	ModerationLog(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.ModerationEntryConnection, error)
 	Node(ctx context.Context, nodeID string) (model.Node, error)
 	Nodes(ctx context.Context, nodeIds []string) ([]model.Node, error)
-	Notification(ctx context.Context, id int64) (*models.Notification, error)
+	Notification(ctx context.Context, id int64) (*social.Notification, error)
 	RandomThings(ctx context.Context, first int32) ([]*models.Thing, error)
 	RenderMarkdown(ctx context.Context, text string) (*string, error)
-	Reports(ctx context.Context, first *int32, after *string, last *int32, before *string, state *models.ReportState) (*model.ReportConnection, error)
-	Search(ctx context.Context, first *int32, after *string, last *int32, before *string, query string, typeArg models.SearchType, filter *models.Filter, sort models.Sort) (*model.SearchConnection, error)
+	Reports(ctx context.Context, first *int32, after *string, last *int32, before *string, state *moderation.ReportState) (*model.ReportConnection, error)
+	Search(ctx context.Context, first *int32, after *string, last *int32, before *string, query string, typeArg search.SearchType, filter *models.Filter, sort models.Sort) (*model.SearchConnection, error)
 	Suggestions(ctx context.Context, query string, first int32) ([]string, error)
-	Sessions(ctx context.Context) ([]*models.Session, error)
+	Sessions(ctx context.Context) ([]*account.Session, error)
 	Tag(ctx context.Context, name string) (*models.Tag, error)
 	Tags(ctx context.Context, first *int32, after *string, last *int32, before *string, prefix string) (*model.TagConnection, error)
 	Thing(ctx context.Context, id int64, key *string) (*models.Thing, error)
@@ -157,8 +162,8 @@ func (ec *executionContext) field_Mutation_createApplication_args(ctx context.Co
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (models.NewApplication, error) {
-			return ec.unmarshalNCreateApplicationInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewApplication(ctx, v)
+		func(ctx context.Context, v any) (account.NewApplication, error) {
+			return ec.unmarshalNCreateApplicationInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋaccountᚐNewApplication(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -199,8 +204,8 @@ func (ec *executionContext) field_Mutation_createInvitation_args(ctx context.Con
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (models.NewInvitation, error) {
-			return ec.unmarshalNCreateInvitationInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewInvitation(ctx, v)
+		func(ctx context.Context, v any) (account.NewInvitation, error) {
+			return ec.unmarshalNCreateInvitationInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋaccountᚐNewInvitation(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -241,8 +246,8 @@ func (ec *executionContext) field_Mutation_createToken_args(ctx context.Context,
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (models.NewToken, error) {
-			return ec.unmarshalNCreateTokenInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewToken(ctx, v)
+		func(ctx context.Context, v any) (account.NewToken, error) {
+			return ec.unmarshalNCreateTokenInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋaccountᚐNewToken(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -731,8 +736,8 @@ func (ec *executionContext) field_Mutation_reportContent_args(ctx context.Contex
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (models.NewReport, error) {
-			return ec.unmarshalNReportContentInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewReport(ctx, v)
+		func(ctx context.Context, v any) (moderation.NewReport, error) {
+			return ec.unmarshalNReportContentInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋmoderationᚐNewReport(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -1719,8 +1724,8 @@ func (ec *executionContext) field_Query_reports_args(ctx context.Context, rawArg
 	}
 	args["before"] = arg3
 	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "state",
-		func(ctx context.Context, v any) (*models.ReportState, error) {
-			return ec.unmarshalOReportState2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportState(ctx, v)
+		func(ctx context.Context, v any) (*moderation.ReportState, error) {
+			return ec.unmarshalOReportState2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋmoderationᚐReportState(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -1773,8 +1778,8 @@ func (ec *executionContext) field_Query_search_args(ctx context.Context, rawArgs
 	}
 	args["query"] = arg4
 	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "type",
-		func(ctx context.Context, v any) (models.SearchType, error) {
-			return ec.unmarshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSearchType(ctx, v)
+		func(ctx context.Context, v any) (search.SearchType, error) {
+			return ec.unmarshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋsearchᚐSearchType(ctx, v)
 		})
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/search"
 )
 
 type CategoryFacetResolver interface {
@@ -247,7 +248,7 @@ func (ec *executionContext) unmarshalNSearchSort2githubᚗcomᚋmeshyardᚋmeshy
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSearchType(ctx context.Context, v any) (models.SearchType, error) {
+func (ec *executionContext) unmarshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋsearchᚐSearchType(ctx context.Context, v any) (search.SearchType, error) {
 	res, err := model.UnmarshalSearchType(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }

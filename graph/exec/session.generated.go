@@ -7,11 +7,11 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/graph/model"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
 )
 
 type SessionResolver interface {
-	IsCurrent(ctx context.Context, obj *models.Session) (bool, error)
+	IsCurrent(ctx context.Context, obj *account.Session) (bool, error)
 }
 
 func (ec *executionContext) unmarshalInputEndSessionsInput(ctx context.Context, obj any) (model.EndSessionsInput, error) {

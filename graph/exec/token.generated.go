@@ -7,15 +7,15 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/graph/model"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
 )
 
 type AccessTokenResolver interface {
-	Application(ctx context.Context, objs []*models.Token) ([]*models.Application, error)
+	Application(ctx context.Context, objs []*account.Token) ([]*account.Application, error)
 }
 
-func (ec *executionContext) unmarshalInputCreateTokenInput(ctx context.Context, obj any) (models.NewToken, error) {
-	var it models.NewToken
+func (ec *executionContext) unmarshalInputCreateTokenInput(ctx context.Context, obj any) (account.NewToken, error) {
+	var it account.NewToken
 	if obj == nil {
 		return it, nil
 	}
@@ -88,7 +88,7 @@ func (ec *executionContext) unmarshalInputRevokeTokenInput(ctx context.Context, 
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalNCreateTokenInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewToken(ctx context.Context, v any) (models.NewToken, error) {
+func (ec *executionContext) unmarshalNCreateTokenInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋaccountᚐNewToken(ctx context.Context, v any) (account.NewToken, error) {
 	res, err := ec.unmarshalInputCreateTokenInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }

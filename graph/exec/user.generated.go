@@ -11,6 +11,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/activity"
 )
 
 type FollowUserPayloadResolver interface {
@@ -51,7 +52,7 @@ type UserResolver interface {
 	RecommendedTags(ctx context.Context, obj *models.User) ([]*models.Tag, error)
 	LikedThingIds(ctx context.Context, obj *models.User) ([]int64, error)
 	CollectedThingIds(ctx context.Context, obj *models.User) ([]int64, error)
-	Stats(ctx context.Context, obj *models.User, from time.Time, to time.Time, byThing bool) ([]*models.StatsDay, error)
+	Stats(ctx context.Context, obj *models.User, from time.Time, to time.Time, byThing bool) ([]*activity.StatsDay, error)
 	WatchedThings(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error)
 	Drafts(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error)
 	PendingUploads(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.FileConnection, error)

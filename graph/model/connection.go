@@ -6,6 +6,11 @@ import (
 
 	"github.com/meshyard/meshyard/internal/tokenize"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
+	"github.com/meshyard/meshyard/models/activity"
+	"github.com/meshyard/meshyard/models/moderation"
+	"github.com/meshyard/meshyard/models/search"
+	"github.com/meshyard/meshyard/models/social"
 	"github.com/meshyard/meshyard/models/webhook"
 )
 
@@ -47,12 +52,12 @@ type (
 	UserEdge            Edge[*models.User]
 	CollectionEdge      Edge[*models.Collection]
 	TagEdge             Edge[*models.Tag]
-	DownloadEdge        Edge[*models.Download]
+	DownloadEdge        Edge[*activity.Download]
 	FileEdge            Edge[*models.File]
-	AccessTokenEdge     Edge[*models.Token]
+	AccessTokenEdge     Edge[*account.Token]
 	ModerationEntryEdge Edge[*models.ModerationEntry]
-	ReportEdge          Edge[*models.Report]
-	NotificationEdge    Edge[*models.Notification]
+	ReportEdge          Edge[*moderation.Report]
+	NotificationEdge    Edge[*social.Notification]
 	WebhookEdge         Edge[*webhook.Webhook]
 	WebhookDeliveryEdge Edge[*webhook.Delivery]
 	HitEdge             Edge[SearchHit]
@@ -80,22 +85,22 @@ type (
 		*Connection[*models.Tag, TagEdge]
 	}
 	DownloadConnection struct {
-		*Connection[*models.Download, DownloadEdge]
+		*Connection[*activity.Download, DownloadEdge]
 	}
 	FileConnection struct {
 		*Connection[*models.File, FileEdge]
 	}
 	AccessTokenConnection struct {
-		*Connection[*models.Token, AccessTokenEdge]
+		*Connection[*account.Token, AccessTokenEdge]
 	}
 	ModerationEntryConnection struct {
 		*Connection[*models.ModerationEntry, ModerationEntryEdge]
 	}
 	ReportConnection struct {
-		*Connection[*models.Report, ReportEdge]
+		*Connection[*moderation.Report, ReportEdge]
 	}
 	NotificationConnection struct {
-		*Connection[*models.Notification, NotificationEdge]
+		*Connection[*social.Notification, NotificationEdge]
 	}
 	WebhookConnection struct {
 		*Connection[*webhook.Webhook, WebhookEdge]
@@ -109,7 +114,7 @@ type (
 	SearchConnection struct {
 		*Connection[SearchHit, HitEdge]
 		Edges []*SearchEdge
-		Found *models.SearchResult
+		Found *search.SearchResult
 	}
 )
 

@@ -9,6 +9,9 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/internal/slicerlink"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/moderation"
+	"github.com/meshyard/meshyard/models/search"
+	"github.com/meshyard/meshyard/models/social"
 	"github.com/meshyard/meshyard/models/webhook"
 )
 
@@ -135,29 +138,29 @@ func AppendModerationAction(b []byte, v models.Action) []byte { return moderatio
 // UnmarshalModerationAction reads the name of a value of the enum ModerationAction.
 func UnmarshalModerationAction(v any) (models.Action, error) { return moderationAction.Unmarshal(v) }
 
-var notificationKind = graphqlenum.Of("NotificationKind", map[string]models.NotificationKind{
-	"COMMENT":           models.NotifyComment,
-	"REPLY":             models.NotifyReply,
-	"LIKE":              models.NotifyLike,
-	"MAKE":              models.NotifyMake,
-	"FOLLOW":            models.NotifyFollow,
-	"REMIX":             models.NotifyRemix,
-	"MODERATION":        models.NotifyModeration,
-	"PROCESSING_FAILED": models.NotifyProcessingFailed,
+var notificationKind = graphqlenum.Of("NotificationKind", map[string]social.NotificationKind{
+	"COMMENT":           social.NotifyComment,
+	"REPLY":             social.NotifyReply,
+	"LIKE":              social.NotifyLike,
+	"MAKE":              social.NotifyMake,
+	"FOLLOW":            social.NotifyFollow,
+	"REMIX":             social.NotifyRemix,
+	"MODERATION":        social.NotifyModeration,
+	"PROCESSING_FAILED": social.NotifyProcessingFailed,
 })
 
 // MarshalNotificationKind writes a value of the enum NotificationKind.
-func MarshalNotificationKind(v models.NotificationKind) graphql.Marshaler {
+func MarshalNotificationKind(v social.NotificationKind) graphql.Marshaler {
 	return notificationKind.Marshal(v)
 }
 
 // AppendNotificationKind appends the encoding of MarshalNotificationKind to b.
-func AppendNotificationKind(b []byte, v models.NotificationKind) []byte {
+func AppendNotificationKind(b []byte, v social.NotificationKind) []byte {
 	return notificationKind.Append(b, v)
 }
 
 // UnmarshalNotificationKind reads the name of a value of the enum NotificationKind.
-func UnmarshalNotificationKind(v any) (models.NotificationKind, error) {
+func UnmarshalNotificationKind(v any) (social.NotificationKind, error) {
 	return notificationKind.Unmarshal(v)
 }
 
@@ -234,38 +237,38 @@ func UnmarshalPublicationState(v any) (models.PublicationState, error) {
 	return publicationState.Unmarshal(v)
 }
 
-var reportReason = graphqlenum.Of("ReportReason", map[string]models.ReportReason{
-	"SPAM":      models.ReportSpam,
-	"ABUSE":     models.ReportAbuse,
-	"COPYRIGHT": models.ReportCopyright,
-	"SEXUAL":    models.ReportSexual,
-	"DANGEROUS": models.ReportDangerous,
-	"OTHER":     models.ReportOther,
+var reportReason = graphqlenum.Of("ReportReason", map[string]moderation.ReportReason{
+	"SPAM":      moderation.ReportSpam,
+	"ABUSE":     moderation.ReportAbuse,
+	"COPYRIGHT": moderation.ReportCopyright,
+	"SEXUAL":    moderation.ReportSexual,
+	"DANGEROUS": moderation.ReportDangerous,
+	"OTHER":     moderation.ReportOther,
 })
 
 // MarshalReportReason writes a value of the enum ReportReason.
-func MarshalReportReason(v models.ReportReason) graphql.Marshaler { return reportReason.Marshal(v) }
+func MarshalReportReason(v moderation.ReportReason) graphql.Marshaler { return reportReason.Marshal(v) }
 
 // AppendReportReason appends the encoding of MarshalReportReason to b.
-func AppendReportReason(b []byte, v models.ReportReason) []byte { return reportReason.Append(b, v) }
+func AppendReportReason(b []byte, v moderation.ReportReason) []byte { return reportReason.Append(b, v) }
 
 // UnmarshalReportReason reads the name of a value of the enum ReportReason.
-func UnmarshalReportReason(v any) (models.ReportReason, error) { return reportReason.Unmarshal(v) }
+func UnmarshalReportReason(v any) (moderation.ReportReason, error) { return reportReason.Unmarshal(v) }
 
-var reportState = graphqlenum.Of("ReportState", map[string]models.ReportState{
-	"OPEN":      models.Open,
-	"RESOLVED":  models.Resolved,
-	"DISMISSED": models.Dismissed,
+var reportState = graphqlenum.Of("ReportState", map[string]moderation.ReportState{
+	"OPEN":      moderation.Open,
+	"RESOLVED":  moderation.Resolved,
+	"DISMISSED": moderation.Dismissed,
 })
 
 // MarshalReportState writes a value of the enum ReportState.
-func MarshalReportState(v models.ReportState) graphql.Marshaler { return reportState.Marshal(v) }
+func MarshalReportState(v moderation.ReportState) graphql.Marshaler { return reportState.Marshal(v) }
 
 // AppendReportState appends the encoding of MarshalReportState to b.
-func AppendReportState(b []byte, v models.ReportState) []byte { return reportState.Append(b, v) }
+func AppendReportState(b []byte, v moderation.ReportState) []byte { return reportState.Append(b, v) }
 
 // UnmarshalReportState reads the name of a value of the enum ReportState.
-func UnmarshalReportState(v any) (models.ReportState, error) { return reportState.Unmarshal(v) }
+func UnmarshalReportState(v any) (moderation.ReportState, error) { return reportState.Unmarshal(v) }
 
 var role = graphqlenum.Of("Role", map[string]auth.Role{
 	"MEMBER":        auth.Member,
@@ -321,21 +324,21 @@ func AppendSearchSort(b []byte, v models.Sort) []byte { return searchSort.Append
 // UnmarshalSearchSort reads the name of a value of the enum SearchSort.
 func UnmarshalSearchSort(v any) (models.Sort, error) { return searchSort.Unmarshal(v) }
 
-var searchType = graphqlenum.Of("SearchType", map[string]models.SearchType{
-	"THINGS":      models.SearchThings,
-	"MAKES":       models.SearchMakes,
-	"USERS":       models.SearchUsers,
-	"COLLECTIONS": models.SearchCollections,
+var searchType = graphqlenum.Of("SearchType", map[string]search.SearchType{
+	"THINGS":      search.SearchThings,
+	"MAKES":       search.SearchMakes,
+	"USERS":       search.SearchUsers,
+	"COLLECTIONS": search.SearchCollections,
 })
 
 // MarshalSearchType writes a value of the enum SearchType.
-func MarshalSearchType(v models.SearchType) graphql.Marshaler { return searchType.Marshal(v) }
+func MarshalSearchType(v search.SearchType) graphql.Marshaler { return searchType.Marshal(v) }
 
 // AppendSearchType appends the encoding of MarshalSearchType to b.
-func AppendSearchType(b []byte, v models.SearchType) []byte { return searchType.Append(b, v) }
+func AppendSearchType(b []byte, v search.SearchType) []byte { return searchType.Append(b, v) }
 
 // UnmarshalSearchType reads the name of a value of the enum SearchType.
-func UnmarshalSearchType(v any) (models.SearchType, error) { return searchType.Unmarshal(v) }
+func UnmarshalSearchType(v any) (search.SearchType, error) { return searchType.Unmarshal(v) }
 
 var targetType = graphqlenum.Of("TargetType", map[string]models.TargetType{
 	"THING":      models.OnThing,

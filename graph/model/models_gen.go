@@ -12,7 +12,11 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
+	"github.com/meshyard/meshyard/models/activity"
 	"github.com/meshyard/meshyard/models/bulk"
+	"github.com/meshyard/meshyard/models/moderation"
+	"github.com/meshyard/meshyard/models/social"
 	"github.com/meshyard/meshyard/models/webhook"
 )
 
@@ -27,7 +31,7 @@ type AddToCollectionInput struct {
 // Payload of `createApplication`.
 type CreateApplicationPayload struct {
 	// The registered application.
-	Application *models.Application `json:"application"`
+	Application *account.Application `json:"application"`
 	// The client secret, which is shown only here; null for a public client.
 	ClientSecret *string `json:"clientSecret,omitempty"`
 }
@@ -47,7 +51,7 @@ type CreateCommentPayload struct {
 // Payload of `createInvitation`.
 type CreateInvitationPayload struct {
 	// The new invitation.
-	Invitation *models.Invitation `json:"invitation"`
+	Invitation *account.Invitation `json:"invitation"`
 	// The link, which is shown only here. Anyone who has it can create the account.
 	URL string `json:"url"`
 }
@@ -71,7 +75,7 @@ type CreateTokenPayload struct {
 	// The access token. It is shown only here.
 	Secret string `json:"secret"`
 	// The properties of the token.
-	Token *models.Token `json:"token"`
+	Token *account.Token `json:"token"`
 }
 
 // Payload of `createWebhook`.
@@ -369,7 +373,7 @@ type MarkNotificationsReadInput struct {
 // A new notification, or the start of a subscription.
 type NotificationUpdate struct {
 	// The new notification. Null in the first event.
-	Notification *models.Notification `json:"notification,omitempty"`
+	Notification *social.Notification `json:"notification,omitempty"`
 	// The number of unread notifications.
 	UnreadCount int32 `json:"unreadCount"`
 }
@@ -518,7 +522,7 @@ type RecordDownloadPayload struct {
 	ExpiresAt time.Time `json:"expiresAt"`
 	// The entry in the history. Null if the file belongs to a make whose thing was deleted, and for an
 	// application's own token, which has no user.
-	Download *models.Download `json:"download,omitempty"`
+	Download *activity.Download `json:"download,omitempty"`
 }
 
 // The delivery to repeat.
@@ -612,7 +616,7 @@ type ReorderImagesPayload struct {
 // Payload of `reportContent`.
 type ReportContentPayload struct {
 	// The report.
-	Report *models.Report `json:"report"`
+	Report *moderation.Report `json:"report"`
 }
 
 // The comment to report.
@@ -694,7 +698,7 @@ type RevokeTokenInput struct {
 // Payload of `revokeToken`.
 type RevokeTokenPayload struct {
 	// The revoked token.
-	Token *models.Token `json:"token"`
+	Token *account.Token `json:"token"`
 }
 
 // The webhook whose secret to replace.

@@ -109,7 +109,7 @@ func (l *archiveLoader) holdContents(ctx context.Context, tx bun.Tx, b *archiveR
 			continue
 		}
 		last = sum
-		if err := models.LockContent(ctx, tx, sum, row[size].(int64)); err != nil {
+		if _, err := models.LockContent(ctx, tx, sum, row[size].(int64)); err != nil {
 			return err
 		}
 		if !there[sum] {

@@ -16,6 +16,7 @@ import (
 	"github.com/meshyard/meshyard/internal/archive"
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/maintenance"
 )
 
 // Export describes an export to an archive.
@@ -296,11 +297,11 @@ func (x *exporting) lost(ctx context.Context, sum string, missing *[]string) err
 	if missing == nil {
 		return nil // checked again in the snapshot
 	}
-	state, err := x.store.core.Admin().RowState(ctx, models.SnapshotObject{SHA256: sum})
+	state, err := x.store.maintenance.Admin().RowState(ctx, maintenance.SnapshotObject{SHA256: sum})
 	switch {
 	case err != nil:
 		return err
-	case state != models.RowUnchanged:
+	case state != maintenance.RowUnchanged:
 		return errLost
 	}
 	*missing = append(*missing, sum)

@@ -9,6 +9,8 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/maintenance"
+	"github.com/meshyard/meshyard/models/previews"
 )
 
 // finish completes an import after all rows are loaded. Each step can be repeated.
@@ -29,7 +31,7 @@ func (l *archiveLoader) finish(ctx context.Context) (*Report, error) {
 	for _, what := range slices.Sorted(maps.Keys(l.leftOut)) {
 		report.LeftOut = append(report.LeftOut, fmt.Sprintf("%d %s", l.leftOut[what], what))
 	}
-	if report.Previews, err = l.store.core.SchedulePreviews(ctx, models.AgainNone); err != nil {
+	if report.Previews, err = l.store.previews.SchedulePreviews(ctx, previews.AgainNone); err != nil {
 		return nil, err
 	}
 	if l.Renumbered != nil {
@@ -84,7 +86,7 @@ func (l *archiveLoader) finishAll(ctx context.Context) error {
 	if _, err := l.store.core.FoldCounts(ctx); err != nil {
 		return err
 	}
-	return db.Analyze(ctx, models.Maintained)
+	return db.Analyze(ctx, maintenance.Maintained)
 }
 
 // finishUser sets the avatar and the cover of the imported user, indexes the imported objects for

@@ -36,7 +36,7 @@ func TestFinishImportBesideTakedown(t *testing.T) {
 					return err
 				}, func() error { return finish(l, ctx) }, func() error {
 					admin := auth.Caller{UserID: ada.UserID, Role: auth.Administrator, Scopes: auth.Scopes{auth.Admin}}
-					_, err := s.core.TakeDownThing(ctx, admin, thing.ID, "Because.")
+					_, err := moderators(s).TakeDownThing(ctx, admin, thing.ID, "Because.")
 					return err
 				})
 				if err != nil {

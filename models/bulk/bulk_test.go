@@ -11,7 +11,12 @@ import (
 	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
+	"github.com/meshyard/meshyard/models/maintenance"
 	"github.com/meshyard/meshyard/models/modelstest"
+	"github.com/meshyard/meshyard/models/moderation"
+	"github.com/meshyard/meshyard/models/previews"
+	"github.com/meshyard/meshyard/models/social"
 )
 
 // eachStore runs a test on a store of each engine, with a user.
@@ -140,7 +145,7 @@ func TestDelete(t *testing.T) {
 			t.Errorf("late undo: got the error %v", err)
 		}
 		// The garbage collection finishes updates whose job was lost.
-		if _, err := s.core.CollectGarbage(ctx, 0, false); err != nil {
+		if _, err := maintenance.New(s.core, previews.New(s.core)).CollectGarbage(ctx, 0, false); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.core.Thing(ctx, ada, models.AllThingFields, gone.ID); models.CodeOf(err) != models.NotFound {
@@ -229,7 +234,7 @@ func TestForeignThings(t *testing.T) {
 		if err := s.Finish(ctx, u.ID); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.core.CollectGarbage(ctx, 0, false); err != nil {
+		if _, err := maintenance.New(s.core, previews.New(s.core)).CollectGarbage(ctx, 0, false); err != nil {
 			t.Fatal(err)
 		}
 		if n, err := s.core.DB.Read.NewSelect().Table("moderation_log").Where("reason = 'spam' AND actor_id = ?", mod.UserID).Count(ctx); n != 1 || err != nil {
@@ -245,7 +250,7 @@ func TestUndoAfterTakedown(t *testing.T) {
 		mod.Role, mod.Scopes = auth.Moderator, append(mod.Scopes, auth.Admin)
 		published := modelstest.Published(t, s.core, ada)
 		u := update(t, s, ada, Change{IDs: []int64{published.ID}, AddTags: []string{"a"}})
-		if _, err := s.core.TakeDownThing(t.Context(), mod, published.ID, "spam"); err != nil {
+		if _, err := moderation.New(s.core, account.New(s.core, social.New(s.core))).TakeDownThing(t.Context(), mod, published.ID, "spam"); err != nil {
 			t.Fatal(err)
 		}
 		results, err := s.Undo(t.Context(), ada, u.ID)

@@ -126,7 +126,7 @@ func (c Change) checkDelete() error {
 	case !c.Delete && !edits:
 		return models.Invalid("", "the update must have at least one change")
 	}
-	return models.CheckReason(c.Reason)
+	return models.CheckOptionalReason(c.Reason)
 }
 
 // checkIDs returns BadInput if there are too many IDs, or one of them twice.
@@ -175,7 +175,7 @@ func (s *Store) updateThing(ctx context.Context, tx bun.Tx, caller auth.Caller, 
 			row.BeforeUpdate.CollectionIDs = append(row.BeforeUpdate.CollectionIDs, collectionID)
 		}
 	}
-	t, err := s.core.LockThing(ctx, tx, caller, id, c.Delete)
+	t, err := s.core.LockThingToChange(ctx, tx, caller, id, c.Delete)
 	if err != nil {
 		return err
 	}

@@ -9,11 +9,18 @@ import (
 
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
+	"github.com/meshyard/meshyard/models/activity"
 	"github.com/meshyard/meshyard/models/archive"
 	"github.com/meshyard/meshyard/models/bulk"
 	"github.com/meshyard/meshyard/models/fsck"
 	"github.com/meshyard/meshyard/models/importer"
+	"github.com/meshyard/meshyard/models/maintenance"
+	"github.com/meshyard/meshyard/models/moderation"
 	"github.com/meshyard/meshyard/models/openin"
+	"github.com/meshyard/meshyard/models/previews"
+	"github.com/meshyard/meshyard/models/search"
+	"github.com/meshyard/meshyard/models/social"
 	"github.com/meshyard/meshyard/models/webhook"
 )
 
@@ -26,25 +33,38 @@ type Options struct {
 // Catalogue is the core with all areas.
 type Catalogue struct {
 	*models.Store
-	Archive  *archive.Store
-	Bulk     *bulk.Store
-	Fsck     *fsck.Store
-	Importer *importer.Store
-	OpenIn   *openin.Store
-	Webhook  *webhook.Store
+	Account     *account.Store
+	Activity    *activity.Store
+	Archive     *archive.Store
+	Bulk        *bulk.Store
+	Fsck        *fsck.Store
+	Importer    *importer.Store
+	Maintenance *maintenance.Store
+	Moderation  *moderation.Store
+	OpenIn      *openin.Store
+	Previews    *previews.Store
+	Search      *search.Store
+	Social      *social.Store
+	Webhook     *webhook.Store
 }
 
 // New returns the catalogue on a migrated database and a bucket. enqueue stores jobs in the given
 // transaction. The order of the areas is the order in which they react to an event.
 func New(db *models.DB, b *bucket.Bucket, options Options, enqueue func(ctx context.Context, tx bun.Tx, work models.Work) error) *Catalogue {
 	core := models.NewStore(db, b, options.Options, enqueue)
-	return &Catalogue{
-		Store:    core,
-		Archive:  archive.New(core),
-		Bulk:     bulk.New(core),
-		Fsck:     fsck.New(core),
-		Importer: importer.New(core),
-		OpenIn:   openin.New(core),
-		Webhook:  webhook.New(core, options.Webhooks),
-	}
+	c := &Catalogue{Store: core}
+	c.Social = social.New(core)
+	c.Account = account.New(core, c.Social)
+	c.Moderation = moderation.New(core, c.Account)
+	c.Activity = activity.New(core, c.Account)
+	c.OpenIn = openin.New(core, c.Activity)
+	c.Bulk = bulk.New(core)
+	c.Search = search.New(core)
+	c.Previews = previews.New(core)
+	c.Importer = importer.New(core)
+	c.Maintenance = maintenance.New(core, c.Previews)
+	c.Fsck = fsck.New(core, c.Maintenance, c.Previews)
+	c.Archive = archive.New(core, c.Maintenance, c.Previews)
+	c.Webhook = webhook.New(core, options.Webhooks)
+	return c
 }

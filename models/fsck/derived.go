@@ -15,13 +15,14 @@ import (
 
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/previews"
 )
 
 // previews checks that the objects of finished previews exist.
 func (r *run) previews(ctx context.Context, after string, done func(string)) error {
-	return r.core.EachFinishedPreview(ctx, idAfter(after), func(page []*models.Preview) error {
+	return r.pictures.EachFinishedPreview(ctx, idAfter(after), func(page []*models.Preview) error {
 		err := atOnce(ctx, r.Workers, page, func(ctx context.Context, p *models.Preview) error {
-			for _, key := range p.Objects() {
+			for _, key := range previews.Objects(p) {
 				if has, err := r.core.Bucket.Has(ctx, key); err != nil {
 					return err
 				} else if !has {
@@ -37,7 +38,7 @@ func (r *run) previews(ctx context.Context, after string, done func(string)) err
 
 func (r *run) regenerate(p *models.Preview) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
-		_, err := r.core.Regenerate(ctx, p)
+		_, err := r.pictures.Regenerate(ctx, p)
 		return "running servers make it again", err
 	}
 }
@@ -55,15 +56,15 @@ func (r *run) derived(ctx context.Context, o bucket.Object) error {
 		return err
 	}
 	return r.found(ctx, fmt.Sprintf("object %s: is incomplete or damaged (%d bytes)", o.Key, o.Size), func(ctx context.Context) (string, error) {
-		previews, err := r.core.DerivedFrom(ctx, bucket.ContentOf(o.Key))
+		derived, err := r.pictures.DerivedFrom(ctx, bucket.ContentOf(o.Key))
 		if err != nil {
 			return "", err
 		}
 		if err := r.core.Bucket.Remove(ctx, o.Key); err != nil {
 			return "", err
 		}
-		for _, p := range previews {
-			if slices.Contains(p.Objects(), o.Key) {
+		for _, p := range derived {
+			if slices.Contains(previews.Objects(p), o.Key) {
 				return r.regenerate(p)(ctx)
 			}
 		}

@@ -161,5 +161,5 @@ func (r *run) mark(ctx context.Context, f *models.File, damaged bool) error {
 	if f.State != models.Finalized {
 		return nil
 	}
-	return r.core.MarkDamaged(ctx, f.SHA256, f.Size, damaged)
+	return r.pictures.MarkDamaged(ctx, f.SHA256, f.Size, damaged)
 }

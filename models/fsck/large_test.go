@@ -39,7 +39,7 @@ func TestLargeBucket(t *testing.T) {
 			}
 		}
 		check := func(ctx context.Context) error {
-			_, err := fsck.New(core).Check(ctx, fsck.Options{Grace: time.Hour, Workers: 8, Resume: true}, func(p fsck.Problem) { t.Error(p) })
+			_, err := newFsck(core).Check(ctx, fsck.Options{Grace: time.Hour, Workers: 8, Resume: true}, func(p fsck.Problem) { t.Error(p) })
 			return err
 		}
 		ctx, cancel := context.WithCancel(t.Context())

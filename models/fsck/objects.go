@@ -67,7 +67,7 @@ func (r *run) list(ctx context.Context, prefix, within string) error {
 
 // listed checks some objects below a prefix.
 func (r *run) listed(ctx context.Context, prefix string, objects []bucket.Object) error {
-	referenced, err := r.core.Referenced(ctx, prefix, objects)
+	referenced, err := r.upkeep.Referenced(ctx, prefix, objects)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (r *run) orphan(ctx context.Context, prefix string, o bucket.Object) error 
 		if prefix != bucket.ContentPrefix {
 			return "removed", r.core.Bucket.Remove(ctx, o.Key)
 		}
-		gone, err := r.core.CollectContent(ctx, o)
+		gone, err := r.upkeep.CollectContent(ctx, o)
 		if !gone {
 			return "a file refers to it by now", err
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/fsck"
 	"github.com/meshyard/meshyard/models/modelstest"
+	"github.com/meshyard/meshyard/models/previews"
 )
 
 // catalogue is a sound catalogue in which a test plants faults.
@@ -99,11 +100,11 @@ func (c catalogue) previewed(f *models.File) (image, model string) {
 		return bucket.DerivedKey(f.SHA256, preview.SubjectOf(f.Name, f.ContentType).PartName(preview.Version, part.Object()))
 	}
 	model = name(preview.GLB)
-	found, err := c.DerivedFrom(c.t.Context(), f.SHA256)
-	if err != nil || len(found) != 1 || !slices.Contains(found[0].Objects(), model) {
+	found, err := previews.New(c.Store).DerivedFrom(c.t.Context(), f.SHA256)
+	if err != nil || len(found) != 1 || !slices.Contains(previews.Objects(found[0]), model) {
 		c.t.Fatalf("the preview %+v, %v does not have the object %s", found, err, model)
 	}
-	image = found[0].Objects()[0]
+	image = previews.Objects(found[0])[0]
 	c.put(image, wholePNG)
 	c.put(model, glb(40, 40))
 	return image, model
@@ -140,7 +141,7 @@ func (c catalogue) rows() map[string]int {
 func (c catalogue) check(o fsck.Options) (found []fsck.Problem, left int) {
 	c.t.Helper()
 	o.Rehash, o.Workers = true, 4
-	left, err := fsck.New(c.Store).Check(c.t.Context(), o, func(p fsck.Problem) { found = append(found, p) })
+	left, err := newFsck(c.Store).Check(c.t.Context(), o, func(p fsck.Problem) { found = append(found, p) })
 	if err != nil {
 		c.t.Fatal(err)
 	}

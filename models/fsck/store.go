@@ -12,15 +12,21 @@ import (
 
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/maintenance"
+	"github.com/meshyard/meshyard/models/previews"
 )
 
 // Store checks a catalogue.
-type Store struct{ core *models.Store }
+type Store struct {
+	core        *models.Store
+	maintenance *maintenance.Store
+	previews    *previews.Store
+}
 
 // New adds checks to the core.
-func New(core *models.Store) *Store {
+func New(core *models.Store, upkeep *maintenance.Store, pictures *previews.Store) *Store {
 	core.DB.Register((*checkpoint)(nil))
-	return &Store{core}
+	return &Store{core, upkeep, pictures}
 }
 
 // Options are the options of a run.
@@ -61,8 +67,10 @@ func (p Problem) String() string {
 // run is a run in progress.
 type run struct {
 	Options
-	core   *models.Store
-	report func(Problem)
+	core     *models.Store
+	upkeep   *maintenance.Store
+	pictures *previews.Store
+	report   func(Problem)
 
 	reporting sync.Mutex
 	saved     checkpoint
@@ -80,7 +88,7 @@ type step struct {
 // it stopped, and counts the problems of the first one, too. It needs constant memory.
 func (s *Store) Check(ctx context.Context, o Options, report func(Problem)) (problems int, err error) {
 	o.Workers = max(1, o.Workers)
-	r := &run{Options: o, core: s.core, report: report}
+	r := &run{Options: o, core: s.core, upkeep: s.maintenance, pictures: s.previews, report: report}
 	steps := r.steps()
 	first, after, err := r.resume(ctx, steps)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/maintenance"
 )
 
 // importedTables are the tables that an import fills.
@@ -78,7 +79,7 @@ func (l *loader) finish(ctx context.Context) error {
 	if _, err := l.db.Write.NewDelete().Model(row).WherePK().Exec(ctx); err != nil {
 		return err
 	}
-	return l.db.Analyze(ctx, models.Maintained)
+	return l.db.Analyze(ctx, maintenance.Maintained)
 }
 
 // createIndexes runs statements that create indexes, outside of a transaction, so that they do not

@@ -8,3 +8,9 @@ type Store struct{ core *models.Store }
 
 // New adds imports to the core.
 func New(core *models.Store) *Store { return &Store{core} }
+
+// Admin has the operations of the command line. They do not check the permissions of a caller.
+type Admin struct{ store *Store }
+
+// Admin returns the operations of the command line.
+func (s *Store) Admin() Admin { return Admin{s} }

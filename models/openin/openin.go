@@ -10,6 +10,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/activity"
 )
 
 // TTL is how long the URL of a file for a program is valid.
@@ -33,11 +34,14 @@ type openedURL struct {
 }
 
 // Store has the operations on URLs for programs.
-type Store struct{ core *models.Store }
+type Store struct {
+	core     *models.Store
+	activity *activity.Store
+}
 
 // New adds the URLs for programs to the core.
-func New(core *models.Store) *Store {
-	s := &Store{core}
+func New(core *models.Store, downloads *activity.Store) *Store {
+	s := &Store{core, downloads}
 	core.DB.Register((*openedURL)(nil))
 	core.Expire("URLs for programs", s.expire)
 	return s
@@ -63,7 +67,7 @@ func (s *Store) Content(ctx context.Context, o URL, count bool) (*models.File, s
 			return err
 		}
 		fresh = true
-		return s.core.InsertDownload(ctx, tx, &models.Download{UserID: o.UserID, FileID: f.ID, ThingID: f.ThingID, CreatedAt: models.Now()})
+		return s.activity.InsertDownload(ctx, tx, &activity.Download{UserID: o.UserID, FileID: f.ID, ThingID: f.ThingID, CreatedAt: models.Now()})
 	})
 	if database.IsForeignKey(err) {
 		err = models.NoSuch("file", o.FileID)
@@ -72,7 +76,7 @@ func (s *Store) Content(ctx context.Context, o URL, count bool) (*models.File, s
 		return nil, "", err
 	}
 	if fresh {
-		s.core.NoteDownload()
+		s.activity.NoteDownload()
 	}
 	return f, key, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/webhook"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/moderation"
 )
 
 // occurrence describes an event to emit.
@@ -73,8 +74,8 @@ type entryRef struct {
 }
 
 type reportRef struct {
-	ID     string              `json:"id"`
-	Reason models.ReportReason `json:"reason"`
+	ID     string                  `json:"id"`
+	Reason moderation.ReportReason `json:"reason"`
 }
 
 type webhookRef struct {
@@ -334,7 +335,7 @@ func (s *Store) emitDecision(ctx context.Context, tx bun.Tx, e *models.Moderatio
 }
 
 // emitReport emits an event for a new report, to global webhooks only.
-func (s *Store) emitReport(ctx context.Context, tx bun.Tx, r *models.Report) error {
+func (s *Store) emitReport(ctx context.Context, tx bun.Tx, r *moderation.Report) error {
 	return s.emit(ctx, tx, occurrence{ModerationReportedEvent, nil, func() (audience, eventData, error) {
 		user, err := s.userRef(ctx, tx, r.UserID)
 		return audience{public: true}, eventData{
@@ -360,7 +361,7 @@ func (s *Store) react(ctx context.Context, tx bun.Tx, e models.Event) error {
 		return s.emitPreview(ctx, tx, e.PreviewID, e.Result)
 	case models.DecisionRecorded:
 		return s.emitDecision(ctx, tx, e.Entry)
-	case models.Reported:
+	case moderation.Reported:
 		return s.emitReport(ctx, tx, e.Report)
 	case models.AccessRevoked:
 		return s.disableWebhooksOf(ctx, tx, e.UserID, disabledWithOwner)

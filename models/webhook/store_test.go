@@ -5,7 +5,9 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
 	"github.com/meshyard/meshyard/models/modelstest"
+	"github.com/meshyard/meshyard/models/social"
 )
 
 // eachStore runs a test on a store of each engine, with a user.
@@ -17,3 +19,6 @@ func eachStore(t *testing.T, test func(t *testing.T, s *Store, ada auth.Caller))
 func eachStoreDuring(t *testing.T, during func(), test func(t *testing.T, s *Store, ada auth.Caller)) {
 	modelstest.Each(t, during, func(t *testing.T, core *models.Store, ada auth.Caller) { test(t, New(core, Options{}), ada) })
 }
+
+// accounts returns the accounts of the core of a store.
+func accounts(s *Store) *account.Store { return account.New(s.core, social.New(s.core)) }

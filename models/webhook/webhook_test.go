@@ -118,11 +118,11 @@ func TestWebhooksOfFormerUsers(t *testing.T) {
 		deliver("an active user", own, 3, "")
 
 		modelstest.Published(t, s.core, ada)
-		if _, err := s.core.Admin().SuspendAndRevokeTokens(ctx, "ada", "No longer here."); err != nil {
+		if _, err := accounts(s).Admin().SuspendAndRevokeTokens(ctx, "ada", "No longer here."); err != nil {
 			t.Fatal(err)
 		}
 		deliver("a disabled user", own, 0, webhookDisabled)
-		if _, err := s.core.Admin().UnsuspendUser(ctx, "ada"); err != nil {
+		if _, err := accounts(s).Admin().UnsuspendUser(ctx, "ada"); err != nil {
 			t.Fatal(err)
 		}
 		found, err := s.WebhooksByID(ctx, AllFields, []int64{own})

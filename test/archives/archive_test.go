@@ -42,10 +42,10 @@ func archiveFixture(t *testing.T, s *servertest.Server) *servertest.FixtureBuild
 	parent := p.Comment("own", "parent", thing, 0)
 	p.Attach("own", "parent", parent)
 	p.Attach("zoe", "reply", p.Comment("zoe", "reply", thing, parent))
-	servertest.Must(s.Store.Follow(ctx, p.As("own"), "zoe"))(t)
+	servertest.Must(s.Store.Social.Follow(ctx, p.As("own"), "zoe"))(t)
 	for _, err := range []error{
-		s.Store.Watch(ctx, p.As("zoe"), thing), s.Store.Like(ctx, p.As("zoe"), thing),
-		s.Store.Admin().SetPassword(ctx, "own", "a long password"),
+		s.Store.Social.Watch(ctx, p.As("zoe"), thing), s.Store.Social.Like(ctx, p.As("zoe"), thing),
+		s.Store.Account.Admin().SetPassword(ctx, "own", "a long password"),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -222,7 +222,7 @@ func TestArchive(t *testing.T) {
 		export(t, to, second, archives.Export{Credentials: true}, false)
 		wantSame(t, first, second)
 		wantSound(t, to)
-		if findings := servertest.Must(to.Store.Diagnose(ctx))(t); slices.ContainsFunc(findings, func(f string) bool { return strings.Contains(f, "archive") }) {
+		if findings := servertest.Must(to.Store.Maintenance.Diagnose(ctx))(t); slices.ContainsFunc(findings, func(f string) bool { return strings.Contains(f, "archive") }) {
 			t.Errorf("doctor: %q", findings)
 		}
 		if strings.HasSuffix(t.Name(), "/sqlite") { // the archive went to PostgreSQL
@@ -289,7 +289,7 @@ func TestArchiveOfUser(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ctx := context.Background()
 		p := archiveFixture(t, s)
-		servertest.Must(s.Store.SetUserRole(ctx, p.As("zoe"), "own", auth.Administrator, "for the test"))(t)
+		servertest.Must(s.Store.Moderation.SetUserRole(ctx, p.As("zoe"), "own", auth.Administrator, "for the test"))(t)
 		file := filepath.Join(t.TempDir(), "own.zip")
 		m := export(t, s, file, archives.Export{User: "OWN"}, true)
 		if m.User != "own" || slices.ContainsFunc(m.Nouns, func(n archive.Noun) bool { return n.Name == "passwords" || n.Name == "moderation_log" }) {

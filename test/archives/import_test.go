@@ -68,7 +68,7 @@ func TestImportIsContinued(t *testing.T) {
 				}
 			}
 			added, err := cut.Store.Importer.Import(ctx, im)
-			if findings, errOf := cut.Store.Diagnose(context.Background()); errOf != nil || n > 3_000 && !strings.Contains(strings.Join(findings, "\n"), "an import of sample stopped after") {
+			if findings, errOf := cut.Store.Maintenance.Diagnose(context.Background()); errOf != nil || n > 3_000 && !strings.Contains(strings.Join(findings, "\n"), "an import of sample stopped after") {
 				t.Errorf("doctor: %q, %v", findings, errOf)
 			}
 			if n > 3_000 && !errors.Is(err, context.Canceled) || added > n/2 {
@@ -107,7 +107,7 @@ func TestImportIsContinued(t *testing.T) {
 			t.Error("a recount changes popularity")
 		}
 		servertest.SoundCatalogue(t, cut)
-		findings, err := cut.Store.Diagnose(context.Background())
+		findings, err := cut.Store.Maintenance.Diagnose(context.Background())
 		// Ignore two findings of the doctor: autovacuum is off in tests, and PostgreSQL may count rows as
 		// changed seconds after ANALYZE has read them.
 		late := func(f string) bool {

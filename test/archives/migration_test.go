@@ -31,7 +31,7 @@ func TestMigrationOfANewerSchema(t *testing.T) {
 		if _, err := server.OpenExisting(context.Background(), s.Settings, s.Logger); err == nil || !strings.Contains(err.Error(), "newer than this version") {
 			t.Errorf("a command on a newer database: %v", err)
 		}
-		if _, err := s.Store.CollectGarbage(context.Background(), time.Hour, false); !errors.Is(err, models.ErrNewer) {
+		if _, err := s.Store.Maintenance.CollectGarbage(context.Background(), time.Hour, false); !errors.Is(err, models.ErrNewer) {
 			t.Errorf("collecting garbage of a newer database: got %v, want %v", err, models.ErrNewer)
 		}
 		if r := s.Client("").Get("/readyz").Want(t, http.StatusServiceUnavailable); string(r.Bytes) != `{"status":"outdated"}`+"\n" {

@@ -119,8 +119,8 @@ func TestOwnArchiveNeedsTheUser(t *testing.T) {
 		s.Password("ada", "a long password")
 		own := servertest.Must(s.Store.User(ctx, auth.Caller{}, models.AllUserFields, "ada"))(t)
 		p := &servertest.FixtureBuilder{T: t, S: s, IDs: map[string]int64{"ada": own.ID}}
-		app := servertest.Must(s.Store.Application(ctx, p.Set("ada", "application")["app"]))(t)
-		ofApp := servertest.Must(s.Store.AuthorizeImplicitly(ctx, oauth.Grant{Application: app, UserID: own.ID, Scopes: auth.Scopes{auth.Read, auth.Write}}))(t)
+		app := servertest.Must(s.Store.Account.Application(ctx, p.Set("ada", "application")["app"]))(t)
+		ofApp := servertest.Must(s.Store.Account.AuthorizeImplicitly(ctx, oauth.Grant{Application: app, UserID: own.ID, Scopes: auth.Scopes{auth.Read, auth.Write}}))(t)
 		reads := s.Client(s.Token("ada", auth.Read))
 		for name, c := range map[string]struct {
 			client *servertest.Client
@@ -162,7 +162,7 @@ func TestOwnArchiveNeedsTheUser(t *testing.T) {
 			}
 		}
 		p.User("zoe")
-		servertest.Must(s.Store.SuspendUser(ctx, p.As("zoe"), "ada", "for the test"))(t)
+		servertest.Must(s.Store.Moderation.SuspendUser(ctx, p.As("zoe"), "ada", "for the test"))(t)
 		if r := b.Get(archivePath).Want(t, 303); r.Header.Get("Location") != signInFirst {
 			t.Errorf("suspended: to %s", r.Header.Get("Location"))
 		}

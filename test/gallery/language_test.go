@@ -17,7 +17,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/mail/mailtest"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -113,7 +113,7 @@ func TestPagesHaveLanguageOfVisitor(t *testing.T) {
 		updateProfile(input: {email: "ada@example.org"}) { user { id } }
 	}`, servertest.Object{"id": fmt.Sprint(thing)}, &made)
 	confirmation := box.Next().Link()
-	c := servertest.NewOAuthClient(t, s, models.NewApplication{Name: "Slicer", RedirectURIs: []string{servertest.Redirect, "urn:ietf:wg:oauth:2.0:oob"}})
+	c := servertest.NewOAuthClient(t, s, account.NewApplication{Name: "Slicer", RedirectURIs: []string{servertest.Redirect, "urn:ietf:wg:oauth:2.0:oob"}})
 	const oob = "urn:ietf:wg:oauth:2.0:oob"
 
 	type asker struct{ visitor, user, silent, silentUser *servertest.Browser }

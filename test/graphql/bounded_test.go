@@ -10,6 +10,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/search"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -107,9 +108,9 @@ func TestDeprecatedCallsAreBounded(t *testing.T) {
 		note := func(round int) {
 			t.Helper()
 			for i := range 100 {
-				s.Store.NoteDeprecated(caller, "get_things", fmt.Sprintf("agent/%d.%d", round, i))
+				s.Store.Activity.NoteDeprecated(caller, "get_things", fmt.Sprintf("agent/%d.%d", round, i))
 			}
-			if err := s.Store.SaveActivity(ctx); err != nil {
+			if err := s.Store.Activity.SaveActivity(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -156,7 +157,7 @@ func TestSearchIsBounded(t *testing.T) {
 		ctx := auth.WithNetwork(t.Context(), "192.0.2.0")
 		statements := func(query string) int64 {
 			before := s.RequestStatements()
-			if _, err := s.Store.Search(ctx, models.SearchThings, query, models.Filter{}, models.ByRelevance); err != nil {
+			if _, err := s.Store.Search.Search(ctx, search.SearchThings, query, models.Filter{}, models.ByRelevance); err != nil {
 				t.Fatal(err)
 			}
 			return s.RequestStatements() - before
@@ -250,7 +251,7 @@ func TestDuplicatesAreReadTogether(t *testing.T) {
 		if _, err := servertest.OpenDB(t, s).SQL().Exec("UPDATE previews SET shape_id = NULL"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Store.AssignShapes(context.Background()); err != nil {
+		if _, err := s.Store.Previews.AssignShapes(context.Background()); err != nil {
 			t.Error(err)
 		}
 		read(5)

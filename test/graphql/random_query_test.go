@@ -24,7 +24,7 @@ func callersOf(t *testing.T, s *servertest.Server, ada, bob *servertest.Client) 
 	t.Helper()
 	callers := []context.Context{auth.WithCaller(t.Context(), auth.Caller{}, nil)}
 	for _, token := range []string{ada.Token, bob.Token, s.Client(s.Token("staff", auth.Read, auth.Write, auth.Admin)).Token} {
-		caller, err := s.Store.Authenticate(t.Context(), token)
+		caller, err := s.Store.Account.Authenticate(t.Context(), token)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -143,7 +143,7 @@ func TestLastActive(t *testing.T) {
 		}
 		active := func(name string) time.Time {
 			t.Helper()
-			if err := s.Store.SaveActivity(ctx); err != nil {
+			if err := s.Store.Activity.SaveActivity(ctx); err != nil {
 				t.Fatal(err)
 			}
 			at, err := time.Parse("2006-01-02T15:04:05+00:00", fmt.Sprint(servertest.ReadObject(t, ada.Get("/users/"+name))["last_active"]))

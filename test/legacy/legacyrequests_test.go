@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -114,7 +114,7 @@ func TestLegacyPageLinks(t *testing.T) {
 func TestLegacyTokenResponse(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, _ := servertest.SignedIn(t, s, "carl")
-		c := servertest.NewOAuthClient(t, s, models.NewApplication{RedirectURIs: []string{servertest.Redirect}})
+		c := servertest.NewOAuthClient(t, s, account.NewApplication{RedirectURIs: []string{servertest.Redirect}})
 		for accept, isJSON := range map[string]bool{
 			"application/json, text/plain, */*": false, // the default of axios
 			"":                                  false,

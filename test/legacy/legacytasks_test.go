@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -264,7 +264,7 @@ func (l *legacyTasks) signInByOAuth(t *testing.T) {
 		{"no response_type", servertest.Redirect, append(slices.Clone(plain), "response_type", ""), false},
 		{"out of band", oob, append(slices.Clone(plain), "response_type", ""), false},
 	} {
-		c := servertest.NewOAuthClient(t, l.server, models.NewApplication{RedirectURIs: []string{style.redirect}})
+		c := servertest.NewOAuthClient(t, l.server, account.NewApplication{RedirectURIs: []string{style.redirect}})
 		response := allow(b.Get(c.Question(append(style.question, "redirect_uri", style.redirect)...)))
 		var code string
 		if style.redirect == oob { // the user copies the code

@@ -250,13 +250,13 @@ func TestBucketOutage(t *testing.T) {
 			for _, path := range []string{"/", "/thing:" + servertest.ID(thing), "/view/" + servertest.ID(waiting)} {
 				s.Client("").Get(path).Want(t, http.StatusOK)
 			}
-			if again, err := s.Store.GeneratePreview(t.Context()); again || outage.Of(err) == nil {
+			if again, err := s.Store.Previews.GeneratePreview(t.Context()); again || outage.Of(err) == nil {
 				t.Errorf("make a preview: got %v, %v; want an outage", again, err)
 			}
 			if attempts := servertest.Processing(ada, waiting).Processing.Attempts; attempts != 0 {
 				t.Errorf("the attempt during the outage counts: %d attempts", attempts)
 			}
-			if again, err := s.Store.GeneratePreview(t.Context()); again || err != nil {
+			if again, err := s.Store.Previews.GeneratePreview(t.Context()); again || err != nil {
 				t.Errorf("make a preview at once: got %v, %v; want that it waits", again, err)
 			}
 			wantPostponed := func(n int) {
@@ -277,7 +277,7 @@ func TestBucketOutage(t *testing.T) {
 			if _, err := servertest.OpenDB(t, s).SQL().Exec("UPDATE previews SET beat_at = begun_at"); err != nil {
 				t.Fatal(err)
 			}
-			if again, err := s.Store.GeneratePreview(t.Context()); !again || err != nil {
+			if again, err := s.Store.Previews.GeneratePreview(t.Context()); !again || err != nil {
 				t.Errorf("make a preview after the outage: %v, %v", again, err)
 			}
 			if state := servertest.Processing(ada, waiting).Processing.State; state != "DONE" {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -73,11 +73,11 @@ func newMatrix(t *testing.T, s *servertest.Server) *matrix {
 	for _, name := range []string{"zoe", "ada", "bob", "mod", "root", "sue", "mal"} {
 		p.User(name)
 	}
-	servertest.Must(s.Store.SetUserRole(ctx, p.As("zoe"), "mod", auth.Moderator, "for the test"))(t)
-	servertest.Must(s.Store.SetUserRole(ctx, p.As("zoe"), "mal", auth.Moderator, "for the test"))(t)
-	servertest.Must(s.Store.SetUserRole(ctx, p.As("zoe"), "root", auth.Administrator, "for the test"))(t)
+	servertest.Must(s.Store.Moderation.SetUserRole(ctx, p.As("zoe"), "mod", auth.Moderator, "for the test"))(t)
+	servertest.Must(s.Store.Moderation.SetUserRole(ctx, p.As("zoe"), "mal", auth.Moderator, "for the test"))(t)
+	servertest.Must(s.Store.Moderation.SetUserRole(ctx, p.As("zoe"), "root", auth.Administrator, "for the test"))(t)
 	token := func(name string, scopes ...auth.Scope) *servertest.Client {
-		return s.Client(servertest.Must(s.Store.Admin().CreateToken(ctx, name, name, scopes, 0))(t))
+		return s.Client(servertest.Must(s.Store.Account.Admin().CreateToken(ctx, name, name, scopes, 0))(t))
 	}
 	everywhere := func(c *servertest.Client) map[auth.Scope]*servertest.Client {
 		return map[auth.Scope]*servertest.Client{auth.Read: c, auth.Write: c, auth.Admin: c}
@@ -92,11 +92,11 @@ func newMatrix(t *testing.T, s *servertest.Server) *matrix {
 	m.clients[suspended][auth.Admin] = token("mal", auth.Read, auth.Write, auth.Admin)
 	m.clients[wrongScope] = map[auth.Scope]*servertest.Client{auth.Read: token("ada", auth.Write), auth.Write: token("ada", auth.Read), auth.Admin: token("root", auth.Read, auth.Write)}
 	m.clients[overdue] = everywhere(p.Expired("ada"))
-	_, registered, err := s.Store.Admin().RegisterApplication(ctx, models.NewApplication{Name: "program"})
-	a := servertest.Must(s.Store.Application(ctx, servertest.Must(registered, err)(t).ClientID))(t)
-	m.clients[application] = everywhere(s.Client(servertest.Must(s.Store.IssueOwn(ctx, a))(t).Text))
+	_, registered, err := s.Store.Account.Admin().RegisterApplication(ctx, account.NewApplication{Name: "program"})
+	a := servertest.Must(s.Store.Account.Application(ctx, servertest.Must(registered, err)(t).ClientID))(t)
+	m.clients[application] = everywhere(s.Client(servertest.Must(s.Store.Account.IssueOwn(ctx, a))(t).Text))
 	for _, name := range []string{"sue", "mal"} {
-		servertest.Must(s.Store.SuspendUser(ctx, p.As("zoe"), name, "the reason"))(t)
+		servertest.Must(s.Store.Moderation.SuspendUser(ctx, p.As("zoe"), name, "the reason"))(t)
 	}
 	var described struct {
 		Paths map[string]map[string]struct{ OperationID string }

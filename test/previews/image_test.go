@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/previews"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -126,7 +126,7 @@ func TestRenderingIsAnImage(t *testing.T) {
 		}
 		ada.Get(path("files/%d", model)).Want(t, 200)
 		want := []int64{photo, otherRendering}
-		if _, err := s.Store.SchedulePreviews(context.Background(), models.AgainAll); err != nil {
+		if _, err := s.Store.Previews.SchedulePreviews(context.Background(), previews.AgainAll); err != nil {
 			t.Fatal(err)
 		}
 		for _, id := range []int64{model, other, photo} {

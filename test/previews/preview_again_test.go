@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/bucket"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/previews"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -55,7 +55,7 @@ func TestLostRenditionsAreMadeAgain(t *testing.T) {
 		id := ada.Upload("a.stl", servertest.Mesh(t, "numpystl_HalfDonut_bin.stl"))
 		ada.Finalize("thing", thing, id).Want(t, 200)
 		ada.Publish(thing).Want(t, 200)
-		if _, err := s.Store.GeneratePreview(t.Context()); err != nil {
+		if _, err := s.Store.Previews.GeneratePreview(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		f := servertest.Settled(t, ada, id)
@@ -77,10 +77,10 @@ func TestLostRenditionsAreMadeAgain(t *testing.T) {
 					t.Errorf("%s: %d bytes, %v", c.url, len(r.Bytes), r.Header)
 				}
 			}
-			if made, err := s.Store.GeneratePreview(t.Context()); !made || err != nil {
+			if made, err := s.Store.Previews.GeneratePreview(t.Context()); !made || err != nil {
 				t.Errorf("%s: nothing was queued: %v", c.url, err)
 			}
-			if made, err := s.Store.GeneratePreview(t.Context()); made || err != nil {
+			if made, err := s.Store.Previews.GeneratePreview(t.Context()); made || err != nil {
 				t.Errorf("%s: it was queued twice: %v", c.url, err)
 			}
 			for path, b := range derivedObjects(t, s) {
@@ -94,14 +94,14 @@ func TestLostRenditionsAreMadeAgain(t *testing.T) {
 		}
 
 		// An operator can queue all previews that lack an object.
-		if n, err := s.Store.SchedulePreviews(t.Context(), models.AgainMissing); n != 0 || err != nil {
+		if n, err := s.Store.Previews.SchedulePreviews(t.Context(), previews.AgainMissing); n != 0 || err != nil {
 			t.Errorf("%d previews miss an object although all are there: %v", n, err)
 		}
 		removeAll(t, derivedObjects(t, s))
-		if n, err := s.Store.SchedulePreviews(t.Context(), models.AgainMissing); n != 1 || err != nil {
+		if n, err := s.Store.Previews.SchedulePreviews(t.Context(), previews.AgainMissing); n != 1 || err != nil {
 			t.Errorf("%d previews miss an object, want 1: %v", n, err)
 		}
-		if made, err := s.Store.GeneratePreview(t.Context()); !made || err != nil {
+		if made, err := s.Store.Previews.GeneratePreview(t.Context()); !made || err != nil {
 			t.Error(made, err)
 		}
 		servertest.SoundCatalogue(t, s)
@@ -118,7 +118,7 @@ func TestRenditionsInCaches(t *testing.T) {
 		id := ada.Upload("a.stl", servertest.Mesh(t, "numpystl_HalfDonut_bin.stl"))
 		ada.Finalize("thing", thing, id).Want(t, 200)
 		ada.Publish(thing).Want(t, 200)
-		if _, err := s.Store.GeneratePreview(t.Context()); err != nil {
+		if _, err := s.Store.Previews.GeneratePreview(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		f := servertest.Settled(t, ada, id)
@@ -172,7 +172,7 @@ func TestOwnersTakeTurns(t *testing.T) {
 		}
 		upload(s.User("eve"), 12)
 		// Eve's first file has taken a minute.
-		if made, err := s.Store.GeneratePreview(t.Context()); !made || err != nil {
+		if made, err := s.Store.Previews.GeneratePreview(t.Context()); !made || err != nil {
 			t.Fatal(made, err)
 		}
 		db := servertest.OpenDB(t, s).SQL()
@@ -183,7 +183,7 @@ func TestOwnersTakeTurns(t *testing.T) {
 		upload(ada, 5)
 		upload(bob, 5)
 		for range 10 {
-			if made, err := s.Store.GeneratePreview(t.Context()); !made || err != nil {
+			if made, err := s.Store.Previews.GeneratePreview(t.Context()); !made || err != nil {
 				t.Fatal(made, err)
 			}
 		}
@@ -192,11 +192,11 @@ func TestOwnersTakeTurns(t *testing.T) {
 			t.Errorf("files of %v wait, want those of eve alone", left)
 		}
 		for range 11 {
-			if made, err := s.Store.GeneratePreview(t.Context()); !made || err != nil {
+			if made, err := s.Store.Previews.GeneratePreview(t.Context()); !made || err != nil {
 				t.Fatal(made, err)
 			}
 		}
-		if made, err := s.Store.GeneratePreview(t.Context()); made || err != nil {
+		if made, err := s.Store.Previews.GeneratePreview(t.Context()); made || err != nil {
 			t.Error("there is nothing left to do", made, err)
 		}
 	})

@@ -16,7 +16,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/config"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/previews"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -196,7 +196,7 @@ func TestPreviewIsShared(t *testing.T) {
 			t.Errorf("of the same shape are %+v", a.Mesh.Duplicates)
 		}
 		bob.Do(http.MethodDelete, fmt.Sprint("/things/", theirs), nil).Want(t, 200)
-		if _, err := s.Store.CollectGarbage(t.Context(), 0, false); err != nil {
+		if _, err := s.Store.Maintenance.CollectGarbage(t.Context(), 0, false); err != nil {
 			t.Fatal(err)
 		}
 		if n := len(servertest.RowsOf(t, s, "SELECT id FROM previews")); n != 1 {
@@ -232,16 +232,16 @@ func TestPreviewOfPoisonedFile(t *testing.T) {
 		if _, err := db.Exec("UPDATE previews SET attempts = 3"); err != nil {
 			t.Fatal(err)
 		}
-		if made, err := s.Store.GeneratePreview(t.Context()); !made || err != nil {
+		if made, err := s.Store.Previews.GeneratePreview(t.Context()); !made || err != nil {
 			t.Fatal(made, err)
 		}
 		if f := servertest.Settled(t, ada, id); f.Processing.State != "FAILED" || !strings.Contains(*f.Processing.Error, "three times") {
 			t.Errorf("got %+v", f.Processing)
 		}
-		if n, err := s.Store.SchedulePreviews(t.Context(), models.AgainFailed); n != 1 || err != nil {
+		if n, err := s.Store.Previews.SchedulePreviews(t.Context(), previews.AgainFailed); n != 1 || err != nil {
 			t.Fatalf("%d are wanted again, %v", n, err)
 		}
-		if made, err := s.Store.GeneratePreview(t.Context()); !made || err != nil {
+		if made, err := s.Store.Previews.GeneratePreview(t.Context()); !made || err != nil {
 			t.Fatal(made, err)
 		}
 		if f := servertest.Settled(t, ada, id); f.Processing.State != "DONE" || f.Processing.Attempts != 1 {

@@ -329,7 +329,7 @@ func TestParity(t *testing.T) {
 			// Do the work of the jobs now: otherwise the two servers do it at different times.
 			for _, server := range []*servertest.Server{a, b} {
 				for id := range int64(5) {
-					if err := server.Store.PurgeAccount(t.Context(), id); err != nil {
+					if err := server.Store.Account.PurgeAccount(t.Context(), id); err != nil {
 						t.Error(err)
 					}
 				}

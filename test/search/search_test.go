@@ -15,11 +15,12 @@ import (
 
 	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/search"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
-// search returns the IDs of the first ten things that a query finds.
-func search(c *servertest.Client, query string) []string {
+// find returns the IDs of the first ten things that a query finds.
+func find(c *servertest.Client, query string) []string {
 	var found struct {
 		Search struct{ Nodes []struct{ ID string } }
 	}
@@ -53,7 +54,7 @@ func TestSearchFindsWhatIsMeant(t *testing.T) {
 		c := s.User("ada")
 		missed := 0
 		for _, q := range queries {
-			if ids := search(c, q[0]); !slices.Contains(ids, q[1]) {
+			if ids := find(c, q[0]); !slices.Contains(ids, q[1]) {
 				missed++
 				t.Logf("%q does not find %s, %s, but %q", q[0], q[1], q[2], ids)
 			}
@@ -155,7 +156,7 @@ func TestSearchFollowsChanges(t *testing.T) {
 		path := "/things/" + servertest.ID(thing)
 		found := func(query string, want bool) {
 			t.Helper()
-			if got := slices.Contains(search(bob, query), servertest.ID(thing)); got != want {
+			if got := slices.Contains(find(bob, query), servertest.ID(thing)); got != want {
 				t.Errorf("search %q finds the thing: %t, want %t", query, got, want)
 			}
 		}
@@ -337,14 +338,14 @@ func TestSearchAcceptsAnyInput(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.Catalogue()
 		r, n := rand.New(rand.NewPCG(1, 2)), 10_000
-		kinds := []models.SearchType{models.SearchThings, models.SearchMakes, models.SearchUsers, models.SearchCollections}
+		kinds := []search.SearchType{search.SearchThings, search.SearchMakes, search.SearchUsers, search.SearchCollections}
 		sorts := []models.Sort{models.ByRelevance, models.ByText, models.ByPopular, models.ByNewest, models.ByMakes, models.ByDesigns, models.ByFollowers, models.ByName, models.ByUpdated}
 		times := []*time.Time{nil, nil, nil, nil, nil, nil, nil, nil, new(time.Time), new(time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)), new(time.Date(-4712, 1, 1, 0, 0, 0, 0, time.UTC)), new(time.Date(290000, 1, 1, 0, 0, 0, 0, time.UTC))}
-		// search returns the time of a search without its facets. The test logs the maximum in comparison
+		// run returns the time of a search without its facets. The test logs the maximum in comparison
 		// with the median of ordinary searches.
-		search := func(kind models.SearchType, query string, f models.Filter, sort models.Sort, facets bool) (time.Duration, error) {
+		run := func(kind search.SearchType, query string, f models.Filter, sort models.Sort, facets bool) (time.Duration, error) {
 			began := time.Now()
-			found, err := s.Store.Search(t.Context(), kind, query, f, sort)
+			found, err := s.Store.Search.Search(t.Context(), kind, query, f, sort)
 			if err == nil {
 				_, err = found.Page(t.Context(), []int64{0}, models.Slice{First: 30})
 			}
@@ -357,7 +358,7 @@ func TestSearchAcceptsAnyInput(t *testing.T) {
 		var ordinary []time.Duration
 		for _, query := range []string{"gear", "benchy", "raspberry pi case", "fidget box", "drgon", "phone hol", "octocat", "vase", "calibration cube", "whistle"} {
 			for range 3 {
-				took, err := search(models.SearchThings, query, models.Filter{}, models.ByRelevance, false)
+				took, err := run(search.SearchThings, query, models.Filter{}, models.ByRelevance, false)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -379,7 +380,7 @@ func TestSearchAcceptsAnyInput(t *testing.T) {
 			if r.IntN(4) == 0 {
 				f.Tags, f.CategoryIDs, f.Licenses = []string{odd[r.IntN(len(odd))]}, []int64{r.Int64()}, []models.License{models.License(odd[r.IntN(len(odd))])}
 			}
-			took, err := search(kinds[i%len(kinds)], query.String(), f, sorts[r.IntN(len(sorts))], i%10 == 0)
+			took, err := run(kinds[i%len(kinds)], query.String(), f, sorts[r.IntN(len(sorts))], i%10 == 0)
 			if took > slowest {
 				slowest, slow = took, query.String()
 			}

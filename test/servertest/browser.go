@@ -33,7 +33,7 @@ func (s *Server) Browser() *Browser {
 // Password sets the password of a user.
 func (s *Server) Password(name, password string) {
 	s.t.Helper()
-	if err := s.Store.Admin().SetPassword(context.Background(), name, password); err != nil {
+	if err := s.Store.Account.Admin().SetPassword(context.Background(), name, password); err != nil {
 		s.t.Fatal(err)
 	}
 }

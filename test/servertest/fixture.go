@@ -10,6 +10,9 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/auth/oauth"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
+	"github.com/meshyard/meshyard/models/moderation"
+	"github.com/meshyard/meshyard/models/social"
 	"github.com/meshyard/meshyard/models/webhook"
 )
 
@@ -77,7 +80,7 @@ func (p *FixtureBuilder) Thing(user, name, state string, ancestors ...int64) (id
 		Must(p.S.Store.PublishThing(ctx, caller, id, models.Published))(p.T)
 	}
 	if state == DownThing {
-		Must(p.S.Store.TakeDownThing(ctx, caller, id, "the reason"))(p.T)
+		Must(p.S.Store.Moderation.TakeDownThing(ctx, caller, id, "the reason"))(p.T)
 	}
 	return id, file, image
 }
@@ -147,7 +150,7 @@ func (p *FixtureBuilder) Set(user, name string) Fixture {
 	case "notification":
 		thing, _, _ := p.Thing(user, Published, Published)
 		p.Comment("zoe", "zoe's", models.Target{Type: models.OnThing, ID: thing}, 0)
-		list := Must(p.S.Store.Notifications(caller, caller.UserID, models.NotificationFilter{}))(p.T)
+		list := Must(p.S.Store.Social.Notifications(caller, caller.UserID, social.NotificationFilter{}))(p.T)
 		pages := Must(list.Page(ctx, []int64{caller.UserID}, models.Slice{First: 1}))(p.T)
 		return Fixture{"id": ID(pages[caller.UserID].Entries[0].ID)}
 	case "thing " + Published, "thing " + Draft, "thing " + DownThing, "thing " + Unlisted:
@@ -200,15 +203,15 @@ func (p *FixtureBuilder) Set(user, name string) Fixture {
 		return Fixture{"file": ID(up.FileID), "image": ID(up.FileID), "thing": ID(thing)}
 	case "token":
 		defer p.beforeSuspension(user)()
-		_, token, err := p.S.Store.CreateToken(ctx, caller, models.NewToken{Name: user, Scopes: caller.Scopes})
+		_, token, err := p.S.Store.Account.CreateToken(ctx, caller, account.NewToken{Name: user, Scopes: caller.Scopes})
 		return Fixture{"token": ID(Must(token, err)(p.T).ID)}
 	case "session":
-		if _, err := p.S.Store.SignIn(ctx, auth.Verified{UserID: caller.UserID}, "browser of "+user); models.CodeOf(err) == models.Forbidden {
+		if _, err := p.S.Store.Account.SignIn(ctx, auth.Verified{UserID: caller.UserID}, "browser of "+user); models.CodeOf(err) == models.Forbidden {
 			return Fixture{"id": "1000000"} // a suspended user has no session
 		} else if err != nil {
 			p.T.Fatal(err)
 		}
-		return Fixture{"id": ID(Must(p.S.Store.Sessions(ctx, caller))(p.T)[0].ID)}
+		return Fixture{"id": ID(Must(p.S.Store.Account.Sessions(ctx, caller))(p.T)[0].ID)}
 	case "webhook":
 		w, _, err := p.S.Store.Webhook.CreateWebhook(ctx, caller, webhook.Input{URL: "https://hook.invalid/", Events: []webhook.Event{webhook.FileProcessedEvent}})
 		id := Must(w, err)(p.T).ID
@@ -217,13 +220,13 @@ func (p *FixtureBuilder) Set(user, name string) Fixture {
 	case "report":
 		thing, _, _ := p.Thing("zoe", "zoe's reported", Published)
 		node := models.NodeRef{Type: "Thing", ID: thing}.NodeID()
-		r := Must(p.S.Store.ReportContent(ctx, caller, models.NewReport{NodeID: node, Reason: models.ReportOther}))(p.T)
+		r := Must(p.S.Store.Moderation.ReportContent(ctx, caller, moderation.NewReport{NodeID: node, Reason: moderation.ReportOther}))(p.T)
 		return Fixture{"report": ID(r.ID)}
 	case "application":
-		_, a, err := p.S.Store.Admin().RegisterApplication(ctx, models.NewApplication{Name: "program"})
+		_, a, err := p.S.Store.Account.Admin().RegisterApplication(ctx, account.NewApplication{Name: "program"})
 		return Fixture{"app": Must(a, err)(p.T).ClientID}
 	case "invitation":
-		_, inv, err := p.S.Store.Admin().CreateInvitation(ctx, models.NewInvitation{})
+		_, inv, err := p.S.Store.Account.Admin().CreateInvitation(ctx, account.NewInvitation{})
 		return Fixture{"id": ID(Must(inv, err)(p.T).ID)}
 	case "user member", "user moderator", "user suspended":
 		u := p.User(fmt.Sprintf("%s-%d", user, p.made))
@@ -244,8 +247,8 @@ func (p *FixtureBuilder) beforeSuspension(user string) (suspend func()) {
 	if u := Must(p.S.Store.User(p.T.Context(), p.As(user), models.AllUserFields, user))(p.T); u.SuspendedAt == nil {
 		return func() {}
 	}
-	Must(p.S.Store.UnsuspendUser(p.T.Context(), p.As("zoe"), user, "a pause"))(p.T)
-	return func() { Must(p.S.Store.SuspendUser(p.T.Context(), p.As("zoe"), user, "the reason"))(p.T) }
+	Must(p.S.Store.Moderation.UnsuspendUser(p.T.Context(), p.As("zoe"), user, "a pause"))(p.T)
+	return func() { Must(p.S.Store.Moderation.SuspendUser(p.T.Context(), p.As("zoe"), user, "the reason"))(p.T) }
 }
 
 // decide assigns a user the role, or the suspension, that the name of the fixture contains.
@@ -253,9 +256,9 @@ func (p *FixtureBuilder) decide(name, user string) {
 	p.T.Helper()
 	switch name {
 	case "user moderator":
-		Must(p.S.Store.SetUserRole(context.Background(), p.As("zoe"), user, auth.Moderator, "a reason"))(p.T)
+		Must(p.S.Store.Moderation.SetUserRole(context.Background(), p.As("zoe"), user, auth.Moderator, "a reason"))(p.T)
 	case "user suspended":
-		Must(p.S.Store.SuspendUser(context.Background(), p.As("zoe"), user, "the reason"))(p.T)
+		Must(p.S.Store.Moderation.SuspendUser(context.Background(), p.As("zoe"), user, "the reason"))(p.T)
 	}
 }
 
@@ -273,7 +276,7 @@ func (p *FixtureBuilder) catalogue(user string) Fixture {
 		id, f, _ := p.Thing("zoe", "zoe's "+state, state)
 		of["zoe's "][state], file[state] = id, f
 		Must(p.S.Store.Collect(ctx, caller, collection, id))(p.T)
-		if err := p.S.Store.Like(ctx, caller, models.Target{Type: models.OnThing, ID: id}); err != nil {
+		if err := p.S.Store.Social.Like(ctx, caller, models.Target{Type: models.OnThing, ID: id}); err != nil {
 			p.T.Fatal(err)
 		}
 		p.makeOfZoes(user, state, id)
@@ -301,15 +304,15 @@ func (p *FixtureBuilder) catalogue(user string) Fixture {
 	for _, f := range []int64{file[Published], file[Draft], file[Unlisted], ofDraft} {
 		p.download(caller, f)
 	}
-	Must(p.S.Store.RestoreThing(ctx, caller, of["zoe's "][DownThing], "for a moment"))(p.T)
+	Must(p.S.Store.Moderation.RestoreThing(ctx, caller, of["zoe's "][DownThing], "for a moment"))(p.T)
 	p.download(caller, file[DownThing])
-	Must(p.S.Store.TakeDownThing(ctx, caller, of["zoe's "][DownThing], "the reason"))(p.T)
-	a, err := p.S.Store.Application(ctx, p.Set(user, "application")["app"])
+	Must(p.S.Store.Moderation.TakeDownThing(ctx, caller, of["zoe's "][DownThing], "the reason"))(p.T)
+	a, err := p.S.Store.Account.Application(ctx, p.Set(user, "application")["app"])
 	suspend := p.beforeSuspension(user)
-	Must(p.S.Store.AuthorizeImplicitly(ctx, oauth.Grant{Application: Must(a, err)(p.T), UserID: p.IDs[user], Scopes: auth.Scopes{auth.Read}}))(p.T)
+	Must(p.S.Store.Account.AuthorizeImplicitly(ctx, oauth.Grant{Application: Must(a, err)(p.T), UserID: p.IDs[user], Scopes: auth.Scopes{auth.Read}}))(p.T)
 	suspend()
-	Must(p.S.Store.ReportContent(ctx, caller, models.NewReport{NodeID: models.NodeRef{Type: "Thing", ID: of["zoe's "][Draft]}.NodeID(), Reason: models.ReportSpam}))(p.T)
-	p.S.Store.NoteDeprecated(caller, "get_newest", "old")
+	Must(p.S.Store.Moderation.ReportContent(ctx, caller, moderation.NewReport{NodeID: models.NodeRef{Type: "Thing", ID: of["zoe's "][Draft]}.NodeID(), Reason: moderation.ReportSpam}))(p.T)
+	p.S.Store.Activity.NoteDeprecated(caller, "get_newest", "old")
 	return Fixture{
 		"thing": ID(thing), "copy": ID(copyID), "collection": ID(collection), "user": user, "userid": ID(p.IDs[user]), "tag": "shared", "slug": "tools", "term": "shared",
 	}
@@ -327,7 +330,7 @@ func (p *FixtureBuilder) makeOfZoes(user, state string, thing int64) {
 
 func (p *FixtureBuilder) download(caller auth.Caller, file int64) {
 	p.T.Helper()
-	if _, _, err := p.S.Store.RecordDownload(context.Background(), caller, file); err != nil {
+	if _, _, err := p.S.Store.Activity.RecordDownload(context.Background(), caller, file); err != nil {
 		p.T.Fatal(err)
 	}
 }
@@ -335,5 +338,5 @@ func (p *FixtureBuilder) download(caller auth.Caller, file int64) {
 // Expired returns a client with an expired token.
 func (p *FixtureBuilder) Expired(user string) *Client {
 	p.T.Helper()
-	return p.S.Client(Must(p.S.Store.Admin().CreateToken(context.Background(), user, user, auth.Scopes{auth.Read, auth.Write}, time.Microsecond))(p.T))
+	return p.S.Client(Must(p.S.Store.Account.Admin().CreateToken(context.Background(), user, user, auth.Scopes{auth.Read, auth.Write}, time.Microsecond))(p.T))
 }

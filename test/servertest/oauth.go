@@ -10,7 +10,7 @@ import (
 	"net/url"
 	"testing"
 
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
 )
 
 const Redirect = "https://app.example/cb"
@@ -25,7 +25,7 @@ type OAuthClient struct {
 	Verifier   string
 }
 
-func NewOAuthClient(t *testing.T, s *Server, n models.NewApplication) *OAuthClient {
+func NewOAuthClient(t *testing.T, s *Server, n account.NewApplication) *OAuthClient {
 	t.Helper()
 	if n.Name == "" {
 		n.Name = "Slicer & <Co>"
@@ -33,7 +33,7 @@ func NewOAuthClient(t *testing.T, s *Server, n models.NewApplication) *OAuthClie
 	if n.RedirectURIs == nil {
 		n.RedirectURIs = []string{Redirect}
 	}
-	secret, a, err := s.Store.Admin().RegisterApplication(context.Background(), n)
+	secret, a, err := s.Store.Account.Admin().RegisterApplication(context.Background(), n)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -239,7 +239,7 @@ func (s *Server) Administrator() *Client {
 // Token creates a token of a user.
 func (s *Server) Token(name string, scopes ...auth.Scope) string {
 	s.t.Helper()
-	token, err := s.Store.Admin().CreateToken(context.Background(), name, "test", scopes, 0)
+	token, err := s.Store.Account.Admin().CreateToken(context.Background(), name, "test", scopes, 0)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -249,14 +249,14 @@ func (s *Server) Token(name string, scopes ...auth.Scope) string {
 // Fold folds counts and recomputes popularity at once. The server does this every few seconds.
 func (s *Server) Fold() {
 	s.t.Helper()
-	_, err := s.Store.FoldDownloads(context.Background())
+	_, err := s.Store.Activity.FoldDownloads(context.Background())
 	_, err2 := s.Store.FoldCounts(context.Background())
 	ranked, err4 := s.Store.RankThings(context.Background())
 	for err4 == nil && ranked > 0 {
 		ranked, err4 = s.Store.RankThings(context.Background())
 	}
 	// Save when users were last active now, not later. It is saved at most once an hour.
-	err3 := s.Store.SaveActivity(context.Background())
+	err3 := s.Store.Activity.SaveActivity(context.Background())
 	if err := errors.Join(err, err2, err3, err4); err != nil {
 		s.t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func NewWorld(t *testing.T, s *Server) *World {
 	w.Garbage = s.Client("my_" + strings.Repeat("x", 43))
 	w.Rd, w.Wr = s.Client(s.Token("ada", auth.Read)), s.Client(s.Token("ada", auth.Write))
 	w.Revoked = s.Client(s.Token("ada", auth.Read, auth.Write))
-	token, err := s.Store.Admin().CreateToken(context.Background(), "ada", "", auth.Scopes{auth.Read, auth.Write}, time.Microsecond)
+	token, err := s.Store.Account.Admin().CreateToken(context.Background(), "ada", "", auth.Scopes{auth.Read, auth.Write}, time.Microsecond)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func NothingLeft(t *testing.T, s *Server, rows int) {
 	if err := OpenDB(t, s).SQL().QueryRow("SELECT count(*) FROM files").Scan(&got); err != nil || got != rows {
 		t.Errorf("%d rows of files (%v), want %d", got, err, rows)
 	}
-	sweep, err := s.Store.CollectGarbage(context.Background(), 0, true)
+	sweep, err := s.Store.Maintenance.CollectGarbage(context.Background(), 0, true)
 	if err != nil || len(sweep.PendingObjects)+len(sweep.ContentObjects) > 0 {
 		t.Errorf("left behind: %+v, %v", sweep, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/meshyard/meshyard/internal/database/databasetest"
 	"github.com/meshyard/meshyard/internal/mail/mailtest"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -209,7 +210,7 @@ func TestPasswordReset(t *testing.T) {
 		// The secret of a link is not stored in any job, and a mail that is rejected is written again
 		// with a new link.
 		box.Refuse(1)
-		if err := s.Store.RequestMail(context.Background(), models.Mail{Purpose: models.ResetLink, Name: "ada"}); err != nil {
+		if err := s.Store.Account.RequestMail(context.Background(), models.Mail{Purpose: models.ResetLink, Name: "ada"}); err != nil {
 			t.Fatal(err)
 		}
 		third := box.Next()
@@ -226,11 +227,11 @@ func TestPasswordReset(t *testing.T) {
 		s.Browser().Get(strings.Replace(third.Link(), "/reset", "/invitation", 1)).Want(t, http.StatusNotFound)
 		s.Browser().Get(strings.Replace(third.Link(), "/reset", "/confirm", 1)).Want(t, http.StatusNotFound)
 		for range 10 {
-			if letters, err := s.Store.WriteEmails(context.Background(), models.Mail{Purpose: models.ResetLink, Name: "ada"}); err != nil || len(letters) > 1 {
+			if letters, err := s.Store.Account.WriteEmails(context.Background(), models.Mail{Purpose: models.ResetLink, Name: "ada"}); err != nil || len(letters) > 1 {
 				t.Errorf("got %d mails, %v, want one at most", len(letters), err)
 			}
 		}
-		if letters, err := s.Store.WriteEmails(context.Background(), models.Mail{Purpose: models.ResetLink, Name: "ada"}); err != nil || len(letters) > 0 {
+		if letters, err := s.Store.Account.WriteEmails(context.Background(), models.Mail{Purpose: models.ResetLink, Name: "ada"}); err != nil || len(letters) > 0 {
 			t.Errorf("beyond the limit: got %d mails, %v, want none", len(letters), err)
 		}
 		// The number of requests of one network is limited.
@@ -255,7 +256,7 @@ func TestResetOfSharedAddress(t *testing.T) {
 			confirmed(t, s, box, s.User(name), "shared@example.org")
 		}
 		box.Refuse(1)
-		if err := s.Store.RequestMail(t.Context(), models.Mail{Purpose: models.ResetLink, Name: "shared@example.org"}); err != nil {
+		if err := s.Store.Account.RequestMail(t.Context(), models.Mail{Purpose: models.ResetLink, Name: "shared@example.org"}); err != nil {
 			t.Fatal(err)
 		}
 		texts := box.Next().Text + box.Next().Text
@@ -323,7 +324,7 @@ func TestApplicationsKeepTheAddress(t *testing.T) {
 	withMail(t, func(t *testing.T, s *servertest.Server, box *mailtest.Mailbox) {
 		b, ada := servertest.SignedIn(t, s, "ada")
 		confirmed(t, s, box, ada, "ada@example.org")
-		c := servertest.NewOAuthClient(t, s, models.NewApplication{})
+		c := servertest.NewOAuthClient(t, s, account.NewApplication{})
 		code := c.Decide(b, c.Question("scope", "read write"), "allow").Query().Get("code")
 		var token struct {
 			AccessToken string `json:"access_token"`

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -19,7 +19,7 @@ func FuzzOAuth(f *testing.F) {
 	s.Password("ada", servertest.Password)
 	signedIn, nobody := s.Browser(), s.Browser()
 	signedIn.SignIn("ada", servertest.Password)
-	secret, a, err := s.Store.Admin().RegisterApplication(context.Background(), models.NewApplication{Name: "Slicer", RedirectURIs: []string{servertest.Redirect}, AllowsImplicit: true})
+	secret, a, err := s.Store.Account.Admin().RegisterApplication(context.Background(), account.NewApplication{Name: "Slicer", RedirectURIs: []string{servertest.Redirect}, AllowsImplicit: true})
 	if err != nil {
 		f.Fatal(err)
 	}

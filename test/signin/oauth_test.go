@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -19,7 +19,7 @@ func TestCodeFlow(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.User("ada")
 		s.Password("ada", servertest.Password)
-		c := servertest.NewOAuthClient(t, s, models.NewApplication{})
+		c := servertest.NewOAuthClient(t, s, account.NewApplication{})
 		b := s.Browser()
 
 		to := b.Get(c.Question("scope", "read write")).Want(t, http.StatusSeeOther)
@@ -59,7 +59,7 @@ func TestCodeFlow(t *testing.T) {
 		c.Refused("no such client", c.Exchange("", c.Grant(code, "client_id", "x")), 401, "invalid_client")
 		c.Refused("no code", c.Exchange("", c.Grant("")), 400, "invalid_grant")
 		c.Refused("a grant that is none", c.Exchange("", c.Grant(code, "grant_type", "password")), 400, "unsupported_grant_type")
-		other := servertest.NewOAuthClient(t, s, models.NewApplication{})
+		other := servertest.NewOAuthClient(t, s, account.NewApplication{})
 		c.Refused("another client", c.Exchange("", other.Grant(code, "code_verifier", c.Verifier)), 400, "invalid_grant")
 
 		var token struct {
@@ -92,7 +92,7 @@ func TestCodeFlow(t *testing.T) {
 func TestLegacyCodeFlow(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, _ := servertest.SignedIn(t, s, "ada")
-		c := servertest.NewOAuthClient(t, s, models.NewApplication{})
+		c := servertest.NewOAuthClient(t, s, account.NewApplication{})
 		old := c.Question("code_challenge", "", "code_challenge_method", "", "scope", "", "redirect_uri", "", "response_type", "")
 		text := regexp.MustCompile(`^access_token=(meshyard_\w{49})&token_type=Bearer$`)
 		body := func(contentType, text string) *servertest.Response {
@@ -184,7 +184,7 @@ func TestOutOfBandFlow(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, _ := servertest.SignedIn(t, s, "ada")
 		const oob = "urn:ietf:wg:oauth:2.0:oob"
-		c := servertest.NewOAuthClient(t, s, models.NewApplication{RedirectURIs: []string{oob}, AllowsImplicit: true})
+		c := servertest.NewOAuthClient(t, s, account.NewApplication{RedirectURIs: []string{oob}, AllowsImplicit: true})
 		question := c.Question("redirect_uri", oob)
 		decide := func(decision string) *servertest.Response {
 			page := b.Get(question).Want(t, 200)
@@ -211,14 +211,14 @@ func TestOutOfBandFlow(t *testing.T) {
 		if r := b.Get(c.Question("redirect_uri", oob, "response_type", "token")).Want(t, 400); !strings.Contains(string(r.Bytes), "only a code can be shown") {
 			t.Errorf("a token out of band: got %s, want that only a code can be shown", r.Bytes)
 		}
-		b.Get(servertest.NewOAuthClient(t, s, models.NewApplication{}).Question("redirect_uri", oob)).Want(t, 400)
+		b.Get(servertest.NewOAuthClient(t, s, account.NewApplication{}).Question("redirect_uri", oob)).Want(t, 400)
 	})
 }
 
 func TestImplicitFlow(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, _ := servertest.SignedIn(t, s, "ada")
-		c := servertest.NewOAuthClient(t, s, models.NewApplication{AllowsImplicit: true})
+		c := servertest.NewOAuthClient(t, s, account.NewApplication{AllowsImplicit: true})
 		question := c.Question("response_type", "token", "code_challenge", "", "code_challenge_method", "", "scope", "")
 		to := c.Decide(b, question, "allow")
 		want := regexp.MustCompile(`^https://app\.example/cb#access_token=(meshyard_\w{49})&token_type=Bearer&state=a%26b\+%3D%23c$`)
@@ -235,7 +235,7 @@ func TestImplicitFlow(t *testing.T) {
 		if f, _ := url.ParseQuery(denied.EscapedFragment()); denied.RawQuery != "" || f.Get("error") != "access_denied" || f.Get("state") != "a&b =#c" {
 			t.Errorf("after a denial: got %s, want access_denied and the state in the fragment", denied)
 		}
-		strict := servertest.NewOAuthClient(t, s, models.NewApplication{})
+		strict := servertest.NewOAuthClient(t, s, account.NewApplication{})
 		to, _ = url.Parse(b.Get(strict.Question("response_type", "token")).Want(t, 303).Header.Get("Location"))
 		if f, _ := url.ParseQuery(to.EscapedFragment()); f.Get("error") != "unauthorized_client" {
 			t.Errorf("an application without the implicit grant: got %s, want unauthorized_client", to)
@@ -248,7 +248,7 @@ func TestImplicitFlow(t *testing.T) {
 func TestInvalidAuthorizationRequests(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, _ := servertest.SignedIn(t, s, "ada")
-		c := servertest.NewOAuthClient(t, s, models.NewApplication{RedirectURIs: []string{servertest.Redirect, "http://127.0.0.1/cb"}})
+		c := servertest.NewOAuthClient(t, s, account.NewApplication{RedirectURIs: []string{servertest.Redirect, "http://127.0.0.1/cb"}})
 		for name, question := range map[string]string{
 			"no client": c.Question("client_id", ""), "unknown client": c.Question("client_id", "x"), "wrong redirect": c.Question("redirect_uri", servertest.Redirect+"/x"), "no redirect of two": c.Question("redirect_uri", ""),
 			"another host": c.Question("redirect_uri", "https://app.example.evil.example/cb"), "client twice": c.Question() + "&client_id=x", "redirect twice": c.Question() + "&redirect_uri=https://evil.example",
@@ -292,7 +292,7 @@ func TestForgedConsent(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, _ := servertest.SignedIn(t, s, "ada")
 		eve, _ := servertest.SignedIn(t, s, "eve")
-		c := servertest.NewOAuthClient(t, s, models.NewApplication{})
+		c := servertest.NewOAuthClient(t, s, account.NewApplication{})
 		form := func(of *servertest.Browser) url.Values {
 			f := of.Get(c.Question()).Want(t, 200).Fields()
 			f.Set("decision", "allow")
@@ -326,7 +326,7 @@ func TestForgedConsent(t *testing.T) {
 func TestPublicClients(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, _ := servertest.SignedIn(t, s, "ada")
-		c := servertest.NewOAuthClient(t, s, models.NewApplication{IsPublic: true})
+		c := servertest.NewOAuthClient(t, s, account.NewApplication{IsPublic: true})
 		r := b.Get(c.Question("code_challenge", "", "code_challenge_method", "")).Want(t, 303)
 		if to, _ := url.Parse(r.Header.Get("Location")); to.Query().Get("error") != "invalid_request" {
 			t.Errorf("without PKCE: got %s, want invalid_request", to)
@@ -348,7 +348,7 @@ func TestApplicationTokens(t *testing.T) {
 		file := ada.Upload("a.stl", servertest.Mesh(t, "hschendel_simple_bin.stl"))
 		ada.Finalize("thing", shown, file).Want(t, 200)
 		ada.Publish(shown).Want(t, 200)
-		c := servertest.NewOAuthClient(t, s, models.NewApplication{})
+		c := servertest.NewOAuthClient(t, s, account.NewApplication{})
 		ask := url.Values{"grant_type": {"client_credentials"}, "client_id": {c.ID}, "client_secret": {c.Secret}}
 		var token struct {
 			AccessToken string `json:"access_token"`
@@ -387,7 +387,7 @@ func TestApplicationTokens(t *testing.T) {
 		c.Refused("more than reading", c.Exchange("", ask), 400, "invalid_scope")
 
 		// Deleting an application immediately revokes its tokens.
-		if err := s.Store.Admin().DeleteApplication(context.Background(), c.ID); err != nil {
+		if err := s.Store.Account.Admin().DeleteApplication(context.Background(), c.ID); err != nil {
 			t.Fatal(err)
 		}
 		own.Get("/users/ada").Want(t, 401)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth/oidc/oidctest"
 	"github.com/meshyard/meshyard/internal/config"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -79,7 +79,7 @@ func TestOpenIDSignIn(t *testing.T) {
 		}
 
 		// After the sign-in, the browser returns to the authorization request of an application.
-		c := servertest.NewOAuthClient(t, s, models.NewApplication{})
+		c := servertest.NewOAuthClient(t, s, account.NewApplication{})
 		b := s.Browser()
 		issuer.SetUser(oidctest.Claims{"sub": "1"})
 		r := signInElsewhere(t, b, c.Question()).Want(t, 303)

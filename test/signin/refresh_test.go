@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -22,7 +22,7 @@ type issued struct {
 // refresh token can be used once; a second use ends the sign-in.
 func TestRefreshTokens(t *testing.T) {
 	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
-		c, other := servertest.NewOAuthClient(t, s, models.NewApplication{}), servertest.NewOAuthClient(t, s, models.NewApplication{})
+		c, other := servertest.NewOAuthClient(t, s, account.NewApplication{}), servertest.NewOAuthClient(t, s, account.NewApplication{})
 		b, _ := servertest.SignedIn(t, s, "ada")
 		signIn := func() (first issued, code string) {
 			code = c.Decide(b, c.Question(), "allow").Query().Get("code")

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/auth/oidc/oidctest"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -41,7 +41,7 @@ func TestNoSecretIsLogged(t *testing.T) {
 			b, ada := servertest.SignedIn(t, s, "ada")
 			secrets["token"] = ada.Token
 			refused(s.Browser().SignIn("ada", secrets["wrong password"]))
-			c := servertest.NewOAuthClient(t, s, models.NewApplication{AllowsImplicit: true})
+			c := servertest.NewOAuthClient(t, s, account.NewApplication{AllowsImplicit: true})
 			secrets["client's secret"], secrets["verifier"] = c.Secret, c.Verifier
 			base, _ := url.Parse(s.URL)
 			for _, cookie := range b.Cookies(base) {

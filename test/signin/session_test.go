@@ -40,7 +40,7 @@ func TestSignInEndsThePreviousSession(t *testing.T) {
 			secrets = append(secrets, sessionOf(t, b).Value)
 		}
 		for i, want := range []bool{false, true} {
-			if who, ok, err := s.Store.Session(t.Context(), secrets[i]); ok != want || err != nil {
+			if who, ok, err := s.Store.Account.Session(t.Context(), secrets[i]); ok != want || err != nil {
 				t.Errorf("session %d: %+v, %t (%v), want %t", i, who, ok, err, want)
 			}
 		}

@@ -217,19 +217,19 @@ func TestSessionsAreBounded(t *testing.T) {
 		ada.Query(`{ me { id } }`, nil, &me)
 		var secrets []string
 		for i := range 101 {
-			secret, err := s.Store.SignIn(t.Context(), auth.Verified{UserID: me.Me.ID}, fmt.Sprint("browser ", i))
+			secret, err := s.Store.Account.SignIn(t.Context(), auth.Verified{UserID: me.Me.ID}, fmt.Sprint("browser ", i))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if secrets = append(secrets, secret); i == 50 {
-				if _, ok, err := s.Store.Session(t.Context(), secrets[0]); !ok || err != nil {
+				if _, ok, err := s.Store.Account.Session(t.Context(), secrets[0]); !ok || err != nil {
 					t.Fatal(ok, err)
 				}
 				s.Fold()
 			}
 		}
 		for i, want := range map[int]bool{0: true, 1: false, 2: true, 100: true} {
-			if _, ok, err := s.Store.Session(t.Context(), secrets[i]); ok != want || err != nil {
+			if _, ok, err := s.Store.Account.Session(t.Context(), secrets[i]); ok != want || err != nil {
 				t.Errorf("session %d: got %t (%v), want %t", i, ok, err, want)
 			}
 		}

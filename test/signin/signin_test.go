@@ -10,6 +10,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -72,7 +73,7 @@ func TestPasswordSignIn(t *testing.T) {
 		b.SignIn("ada", servertest.Password).Want(t, 403)
 		b.SignIn("ada", servertest.Password+"!").Want(t, 303)
 		for _, bad := range []string{"", "short", strings.Repeat("x", auth.MaxPassword+1), "no utf-8 \xff\xff\xff"} {
-			if err := s.Store.Admin().SetPassword(context.Background(), "ada", bad); models.CodeOf(err) != models.BadInput {
+			if err := s.Store.Account.Admin().SetPassword(context.Background(), "ada", bad); models.CodeOf(err) != models.BadInput {
 				t.Errorf("password %.20q: %v", bad, err)
 			}
 		}
@@ -92,7 +93,7 @@ func TestCookieIsSecure(t *testing.T) {
 		if _, err := s.Admin().CreateUser(context.Background(), "ada", false); err != nil && models.CodeOf(err) != models.Conflict {
 			t.Fatal(err)
 		}
-		if err := s.Admin().SetPassword(context.Background(), "ada", servertest.Password); err != nil {
+		if err := s.Account.Admin().SetPassword(context.Background(), "ada", servertest.Password); err != nil {
 			t.Fatal(err)
 		}
 		w := post(h, base+"/login", url.Values{"username": {"ada"}, "password": {servertest.Password}})
@@ -140,7 +141,7 @@ func TestUnknownNamesCostAHash(t *testing.T) {
 		t.Helper()
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if _, err := s.Store.CheckPassword(t.Context(), name, "wrong horse"); models.CodeOf(err) != models.Unauthenticated {
+		if _, err := s.Store.Account.CheckPassword(t.Context(), name, "wrong horse"); models.CodeOf(err) != models.Unauthenticated {
 			t.Fatalf("%s: %v, want %s", name, err, models.Unauthenticated)
 		}
 		runtime.ReadMemStats(&after)
@@ -159,7 +160,7 @@ func TestUnknownNamesCostAHash(t *testing.T) {
 func TestSignInsExpire(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, _ := servertest.SignedIn(t, s, "ada")
-		c := servertest.NewOAuthClient(t, s, models.NewApplication{})
+		c := servertest.NewOAuthClient(t, s, account.NewApplication{})
 		code := c.Decide(b, c.Question(), "allow").Query().Get("code")
 		db := servertest.OpenDB(t, s)
 		exec := func(statement string) {
@@ -172,7 +173,7 @@ func TestSignInsExpire(t *testing.T) {
 		c.Refused("a code that expired", c.Exchange("", c.Grant(code)), 400, "invalid_grant")
 		exec("UPDATE sessions SET expires_at = '2020-01-01 00:00:00+00:00'")
 		b.Get(c.Question()).Want(t, http.StatusSeeOther)
-		if _, err := s.Store.CollectGarbage(context.Background(), 0, false); err != nil {
+		if _, err := s.Store.Maintenance.CollectGarbage(context.Background(), 0, false); err != nil {
 			t.Fatal(err)
 		}
 		var left int

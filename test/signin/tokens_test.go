@@ -11,7 +11,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/auth/oauth"
 	"github.com/meshyard/meshyard/internal/config"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -74,7 +74,7 @@ func TestTokens(t *testing.T) {
 			}
 		}
 		const all = `{ tokens { totalCount nodes { id name scopes createdAt lastUsedAt expiresAt revokedAt application { name } } } }`
-		if err := s.Store.SaveActivity(context.Background()); err != nil {
+		if err := s.Store.Activity.SaveActivity(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		ada.Query(all, nil, &list)
@@ -114,7 +114,7 @@ func TestTokens(t *testing.T) {
 func TestTokensOfApplications(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, ada := servertest.SignedIn(t, s, "ada")
-		c := servertest.NewOAuthClient(t, s, models.NewApplication{Name: "Slicer"})
+		c := servertest.NewOAuthClient(t, s, account.NewApplication{Name: "Slicer"})
 		var token struct {
 			AccessToken string `json:"access_token"`
 		}
@@ -228,16 +228,16 @@ func TestTokenCaps(t *testing.T) {
 		ada.Query(`mutation ($id: ID!) { revokeToken(input: {id: $id}) { token { id } } }`, servertest.Object{"id": list.Tokens.Nodes[0].ID}, new(any))
 		ada.Query(makeToken, input, new(any))
 
-		_, a, err := s.Store.Admin().RegisterApplication(ctx, models.NewApplication{Name: "Slicer", RedirectURIs: []string{servertest.Redirect}})
+		_, a, err := s.Store.Account.Admin().RegisterApplication(ctx, account.NewApplication{Name: "Slicer", RedirectURIs: []string{servertest.Redirect}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		issue := map[string]func() (*oauth.Token, error){
 			"of a user": func() (*oauth.Token, error) {
-				return s.Store.AuthorizeImplicitly(ctx, oauth.Grant{Application: &oauth.Application{ID: a.ID}, UserID: 1, Scopes: auth.Scopes{auth.Read}})
+				return s.Store.Account.AuthorizeImplicitly(ctx, oauth.Grant{Application: &oauth.Application{ID: a.ID}, UserID: 1, Scopes: auth.Scopes{auth.Read}})
 			},
 			"of its own": func() (*oauth.Token, error) {
-				return s.Store.IssueOwn(ctx, &oauth.Application{ID: a.ID, Name: "Slicer"})
+				return s.Store.Account.IssueOwn(ctx, &oauth.Application{ID: a.ID, Name: "Slicer"})
 			},
 		}
 		for name, issue := range issue {

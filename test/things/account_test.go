@@ -69,7 +69,7 @@ func TestUserImages(t *testing.T) {
 		if creator["thumbnail"] != shown("thumbnail") || creator["cover"] != shown("cover_image") {
 			t.Errorf("the creator of a thing has the images %v and %v", creator["thumbnail"], creator["cover"])
 		}
-		if _, err := s.Store.CollectGarbage(context.Background(), 0, false); err != nil {
+		if _, err := s.Store.Maintenance.CollectGarbage(context.Background(), 0, false); err != nil {
 			t.Fatal(err)
 		}
 		if got := servertest.Fetch(t, s, shown("thumbnail")); len(got) == 0 {
@@ -166,10 +166,10 @@ func TestDeleteAccount(t *testing.T) {
 		for end := time.Now().Add(time.Minute); bob.Get(fmt.Sprint("/things/", hers)).StatusCode != 404 && time.Now().Before(end); {
 			time.Sleep(50 * time.Millisecond)
 		}
-		if err := s.Store.PurgeAccount(context.Background(), int64(id.(float64))); err != nil {
+		if err := s.Store.Account.PurgeAccount(context.Background(), int64(id.(float64))); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Store.CollectGarbage(context.Background(), 0, false); err != nil {
+		if _, err := s.Store.Maintenance.CollectGarbage(context.Background(), 0, false); err != nil {
 			t.Fatal(err)
 		}
 		for _, path := range []string{fmt.Sprint("/things/", hers), fmt.Sprint("/things/", draft), "/copies/1", fmt.Sprintf("/collections/%v", collection["id"]), fmt.Sprintf("/collections/%v", last)} {

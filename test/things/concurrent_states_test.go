@@ -105,7 +105,7 @@ func TestFinalizeAgainstDelete(t *testing.T) {
 		}
 		// If the delete came first, the content may have been promoted already. Then garbage collection
 		// removes it.
-		if _, err := s.Store.CollectGarbage(context.Background(), 0, false); err != nil {
+		if _, err := s.Store.Maintenance.CollectGarbage(context.Background(), 0, false); err != nil {
 			t.Fatal(err)
 		}
 		servertest.NothingLeft(t, s, finalized)
@@ -177,7 +177,7 @@ func TestFinalizeAgainstExpiry(t *testing.T) {
 			}
 		}
 		t.Logf("%d of 15 were finalized in time", finalized)
-		if _, err := s.Store.CollectGarbage(context.Background(), 0, false); err != nil {
+		if _, err := s.Store.Maintenance.CollectGarbage(context.Background(), 0, false); err != nil {
 			t.Fatal(err)
 		}
 		servertest.NothingLeft(t, s, finalized)
@@ -198,7 +198,7 @@ func TestFinalizeAgainstCollector(t *testing.T) {
 		var collector sync.WaitGroup
 		collector.Go(func() {
 			for ctx.Err() == nil {
-				if _, err := s.Store.CollectGarbage(context.Background(), 0, false); err != nil {
+				if _, err := s.Store.Maintenance.CollectGarbage(context.Background(), 0, false); err != nil {
 					t.Error(err)
 				}
 			}

@@ -158,7 +158,7 @@ func (h *deletionFixture) seen(t *testing.T) (found []string) {
 // the catalogue is consistent afterwards.
 func (h *deletionFixture) collected(t *testing.T, contents int) {
 	t.Helper()
-	sweep, err := h.s.Store.CollectGarbage(context.Background(), 0, false)
+	sweep, err := h.s.Store.Maintenance.CollectGarbage(context.Background(), 0, false)
 	if err != nil || len(sweep.ContentObjects) != contents || len(sweep.PendingObjects) != 0 {
 		t.Errorf("collected %+v (%v), want %d contents", sweep, err, contents)
 	}
@@ -525,7 +525,7 @@ func TestOperationsDuringDeletion(t *testing.T) {
 				}
 			})
 		}
-		if _, err := s.Store.CollectGarbage(context.Background(), 0, false); err != nil {
+		if _, err := s.Store.Maintenance.CollectGarbage(context.Background(), 0, false); err != nil {
 			t.Error(err)
 		}
 		servertest.SoundCatalogue(t, s)
@@ -714,7 +714,7 @@ func TestOperationsThatWaitWithDelete(t *testing.T) {
 			if test.after != nil {
 				test.after(t, h, upload)
 			}
-			if _, err := h.s.Store.CollectGarbage(context.Background(), 0, false); err != nil {
+			if _, err := h.s.Store.Maintenance.CollectGarbage(context.Background(), 0, false); err != nil {
 				t.Error(err)
 			}
 			servertest.SoundCatalogue(t, h.s)

@@ -30,7 +30,7 @@ func TestDownloadsCountExactly(t *testing.T) {
 			case 1:
 				w.Bob.Get(path).Want(t, 302)
 			default:
-				if _, err := s.Store.FoldDownloads(context.Background()); err != nil {
+				if _, err := s.Store.Activity.FoldDownloads(context.Background()); err != nil {
 					t.Error(err)
 				}
 				w.Ada.Get(path).Want(t, 302)
@@ -39,7 +39,7 @@ func TestDownloadsCountExactly(t *testing.T) {
 		})
 		for _, fold := range []bool{false, true} {
 			if fold {
-				if _, err := s.Store.FoldDownloads(context.Background()); err != nil {
+				if _, err := s.Store.Activity.FoldDownloads(context.Background()); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -112,7 +112,7 @@ func TestLifecycleTogether(t *testing.T) {
 		if changed, err := s.Store.Recount(context.Background()); changed != 0 || err != nil {
 			t.Errorf("a recount changed %d counts (%v), want 0", changed, err)
 		}
-		if _, err := s.Store.CollectGarbage(context.Background(), 0, false); err != nil {
+		if _, err := s.Store.Maintenance.CollectGarbage(context.Background(), 0, false); err != nil {
 			t.Error(err)
 		}
 		servertest.SoundCatalogue(t, s)

@@ -130,7 +130,7 @@ func TestRoles(t *testing.T) {
 		if got, want := fmt.Sprint(log), "{{4 [{SET_USER_ROLE ADMINISTRATOR Because. {staff} {bob} <nil>} {SET_USER_ROLE MEMBER Because. {staff} {mod} <nil>}]}}"; got != want {
 			t.Errorf("the log is %s, want %s", got, want)
 		}
-		if _, err := s.Store.Admin().CreateToken(context.Background(), "mod", "x", auth.Scopes{auth.Admin}, 0); err == nil {
+		if _, err := s.Store.Account.Admin().CreateToken(context.Background(), "mod", "x", auth.Scopes{auth.Admin}, 0); err == nil {
 			t.Error("a member has a token with the scope admin")
 		}
 	})

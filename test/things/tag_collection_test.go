@@ -29,7 +29,7 @@ func TestTagsAgainstCollector(t *testing.T) {
 					collected <- err
 					return
 				default:
-					_, err = s.Store.CollectGarbage(context.Background(), 0, false)
+					_, err = s.Store.Maintenance.CollectGarbage(context.Background(), 0, false)
 				}
 			}
 			collected <- err

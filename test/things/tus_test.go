@@ -215,7 +215,7 @@ func TestTusProtocol(t *testing.T) {
 // nothingStaged checks that a garbage collection finds nothing.
 func nothingStaged(t *testing.T, s *servertest.Server) {
 	t.Helper()
-	sweep, err := s.Store.CollectGarbage(context.Background(), 0, true)
+	sweep, err := s.Store.Maintenance.CollectGarbage(context.Background(), 0, true)
 	if err != nil || len(sweep.StagedUploads)+len(sweep.PendingObjects) > 0 {
 		t.Errorf("left behind: %+v, %v", sweep, err)
 	}
@@ -365,7 +365,7 @@ func TestTusExpiry(t *testing.T) {
 			t.Fatal(err)
 		}
 		tusDo(ada, "HEAD", address, nil).Want(t, 404)
-		if _, err := s.Store.CollectGarbage(context.Background(), 0, false); err != nil {
+		if _, err := s.Store.Maintenance.CollectGarbage(context.Background(), 0, false); err != nil {
 			t.Fatal(err)
 		}
 		nothingStaged(t, s)

@@ -765,7 +765,7 @@ func TestFailingWebhookIsDisabled(t *testing.T) {
 			if _, err := db.Write.NewUpdate().Table("webhook_deliveries").Set("created_at = ?", longAgo.Add(-11*24*time.Hour)).Where("id = (SELECT min(id) FROM webhook_deliveries)").Exec(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := c.server.Store.CollectGarbage(t.Context(), time.Hour, false); err != nil {
+			if _, err := c.server.Store.Maintenance.CollectGarbage(t.Context(), time.Hour, false); err != nil {
 				t.Fatal(err)
 			}
 			if got := c.states(id); !maps.Equal(got, map[string]int{"failed": 1}) {

@@ -15,6 +15,7 @@ import (
 	"github.com/meshyard/meshyard/internal/publicaddr"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/catalogue"
+	"github.com/meshyard/meshyard/models/importer"
 )
 
 // Report contains the numbers of objects that one run of an import added, and the problems with
@@ -63,7 +64,7 @@ func Import(ctx context.Context, store *catalogue.Catalogue, c *legacyclient.Cli
 type importing struct {
 	store    *catalogue.Catalogue
 	client   *legacyclient.Client
-	source   *models.AccountSource
+	source   *importer.AccountSource
 	progress func(string)
 	report   *Report
 	name     string // of the user in the other service
@@ -111,7 +112,7 @@ func (im *importing) begin(ctx context.Context, username string) error {
 		return err
 	}
 	im.report.Username, im.caller = u.Username, callerOf(u)
-	if im.source, err = admin.AccountSource(ctx, im.client.Origin); err != nil {
+	if im.source, err = im.store.Importer.Admin().AccountSource(ctx, im.client.Origin); err != nil {
 		return err
 	}
 	tree, err := im.store.Categories(ctx)

@@ -187,7 +187,7 @@ func TestImportAccount(t *testing.T) {
 			}
 		}
 		for _, thing := range []int64{zoes, lost} {
-			if err := old.Store.Like(ctx, ada, models.Target{Type: models.OnThing, ID: thing}); err != nil {
+			if err := old.Store.Social.Like(ctx, ada, models.Target{Type: models.OnThing, ID: thing}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/importer"
 )
 
 func (im *importing) collections(ctx context.Context) error {
@@ -74,7 +75,7 @@ func (im *importing) collection(ctx context.Context, id int64) error {
 	if !isNew {
 		return nil
 	}
-	return im.source.Record(ctx, "collections", id, here, models.ImportDates{Created: c.Added.Time, Modified: c.Modified.Time})
+	return im.source.Record(ctx, "collections", id, here, importer.ImportDates{Created: c.Added.Time, Modified: c.Modified.Time})
 }
 
 // likes imports the likes of things that were imported.
@@ -94,7 +95,7 @@ func (im *importing) likes(ctx context.Context) error {
 			missing++
 			continue
 		}
-		switch err := im.store.Like(ctx, im.caller, models.Target{Type: models.OnThing, ID: thing}); {
+		switch err := im.store.Social.Like(ctx, im.caller, models.Target{Type: models.OnThing, ID: thing}); {
 		case isObjectError(err):
 			im.problem("the like of thing %d: %v", id, err)
 		case err != nil:

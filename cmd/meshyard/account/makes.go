@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/importer"
 )
 
 func (im *importing) makes(ctx context.Context) error {
@@ -52,7 +53,7 @@ func (im *importing) make(ctx context.Context, id int64) error {
 			}
 		}
 		im.report.Images++
-		if err := im.source.Record(ctx, "images", m.ID, file, models.ImportDates{Created: m.Added.Time}); err != nil {
+		if err := im.source.Record(ctx, "images", m.ID, file, importer.ImportDates{Created: m.Added.Time}); err != nil {
 			return err
 		}
 	}
@@ -122,11 +123,11 @@ func (im *importing) createMake(ctx context.Context, id int64) (int64, error) {
 		if m.Thing.ID != 0 {
 			im.problem("make %d: its thing %d, %s, does not exist on this server", id, m.Thing.ID, m.Thing.Name)
 		}
-		made, err := im.store.Admin().CreateMakeWithoutThing(ctx, im.caller, name, m.Description)
+		made, err := im.store.Importer.Admin().CreateMakeWithoutThing(ctx, im.caller, name, m.Description)
 		if err != nil {
 			return 0, err
 		}
 		here = made.ID
 	}
-	return here, im.source.Record(ctx, "makes", id, here, models.ImportDates{Created: m.Added.Time})
+	return here, im.source.Record(ctx, "makes", id, here, importer.ImportDates{Created: m.Added.Time})
 }

@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/importer"
 )
 
 // escape escapes a segment of a path.
@@ -48,8 +48,8 @@ type thing struct {
 }
 
 // dates returns the creation and modification times of a thing, with an empty map for its files.
-func (t *thing) dates() models.ImportDates {
-	d := models.ImportDates{Created: t.Added.Time, Modified: t.Modified.Time, Files: map[int64]time.Time{}}
+func (t *thing) dates() importer.ImportDates {
+	d := importer.ImportDates{Created: t.Added.Time, Modified: t.Modified.Time, Files: map[int64]time.Time{}}
 	if d.Modified.IsZero() {
 		d.Modified = d.Created
 	}

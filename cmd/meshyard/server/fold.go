@@ -29,7 +29,7 @@ const (
 // fold also keeps the write-ahead log of SQLite short, to which it writes itself every few seconds.
 func (a *Server) fold(ctx context.Context) error {
 	err := a.downloadsFolded.unlessPaused(func() error {
-		_, err := a.Store.FoldDownloads(ctx)
+		_, err := a.Store.Activity.FoldDownloads(ctx)
 		return err
 	})
 	_, err2 := a.Store.FoldCounts(ctx)

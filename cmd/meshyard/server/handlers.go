@@ -96,7 +96,7 @@ func (a *Server) rest(g *graph.Graph, addresses urls.Builder, charge charger) (h
 		Observe: a.metrics.Operation,
 		NoteDeprecated: func(r *http.Request, operation string) {
 			caller, _ := auth.From(r.Context())
-			a.Store.NoteDeprecated(caller, operation, r.UserAgent())
+			a.Store.Activity.NoteDeprecated(caller, operation, r.UserAgent())
 		},
 		MayUpload: func(ctx context.Context, atLeast int64) error {
 			caller, _ := auth.From(ctx)

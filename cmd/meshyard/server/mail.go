@@ -13,6 +13,7 @@ import (
 	"github.com/meshyard/meshyard/internal/mail"
 	"github.com/meshyard/meshyard/internal/web/signin"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/account"
 )
 
 // enqueue inserts a job in the transaction of the change that causes it.
@@ -39,7 +40,7 @@ func (a *Server) sendMail(ctx context.Context, m jobs.Mail) error {
 	if err != nil {
 		return err
 	}
-	emails, err := a.Store.WriteEmails(ctx, models.Mail{Purpose: models.LinkPurpose(m.Purpose), Name: m.Name, Email: m.Email, UserID: m.UserID, InvitationID: m.InvitationID})
+	emails, err := a.Store.Account.WriteEmails(ctx, models.Mail{Purpose: models.LinkPurpose(m.Purpose), Name: m.Name, Email: m.Email, UserID: m.UserID, InvitationID: m.InvitationID})
 	if err != nil {
 		return err
 	}
@@ -50,7 +51,7 @@ func (a *Server) sendMail(ctx context.Context, m jobs.Mail) error {
 		if err == nil {
 			continue
 		}
-		if err := a.Store.DeleteLink(ctx, email.Secret); err != nil {
+		if err := a.Store.Account.DeleteLink(ctx, email.Secret); err != nil {
 			return err
 		}
 		if errors.Is(err, mail.ErrPermanent) {
@@ -63,7 +64,7 @@ func (a *Server) sendMail(ctx context.Context, m jobs.Mail) error {
 }
 
 // emailText returns the subject and the text of a mail.
-func (a *Server) emailText(e models.Email) (subject, text string) {
+func (a *Server) emailText(e account.Email) (subject, text string) {
 	site := a.Settings.SiteName
 	page, ask := map[models.LinkPurpose][3]string{
 		models.InvitationLink:   {signin.InvitationPath, "Your invitation to " + site, "You are invited to " + site + ". Create your account here:"},

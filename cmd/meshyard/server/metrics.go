@@ -15,7 +15,7 @@ import (
 	"github.com/meshyard/meshyard/internal/jobs"
 	"github.com/meshyard/meshyard/internal/telemetry"
 	"github.com/meshyard/meshyard/internal/telemetry/metrics"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/maintenance"
 	"github.com/meshyard/meshyard/rest"
 )
 
@@ -30,7 +30,7 @@ func (a *Server) connectMetrics() {
 	a.metrics.Readiness(telemetry.Reasons, a.readiness().Reason)
 	a.metrics.BucketFreeBytes(a.bucket.Free)
 	a.metrics.DatabaseFreeBytes(a.db.Free)
-	a.metrics.PostponedPreviews(a.Store.PostponedPreviews)
+	a.metrics.PostponedPreviews(a.Store.Previews.PostponedPreviews)
 	a.metrics.FailingJobs(func(ctx context.Context) (int64, error) {
 		failing, err := a.failingJobs(ctx)
 		n := int64(0)
@@ -39,8 +39,8 @@ func (a *Server) connectMetrics() {
 		}
 		return n, err
 	})
-	a.metrics.LastRuns(models.RecordedRuns, func(ctx context.Context) (map[string]metrics.LastRun, error) {
-		runs, err := a.Store.LastRuns(ctx)
+	a.metrics.LastRuns(maintenance.RecordedRuns, func(ctx context.Context) (map[string]metrics.LastRun, error) {
+		runs, err := a.Store.Maintenance.LastRuns(ctx)
 		found := make(map[string]metrics.LastRun)
 		for _, run := range runs {
 			found[run.Command] = metrics.LastRun{At: run.At, Problems: run.Problems}
@@ -48,7 +48,7 @@ func (a *Server) connectMetrics() {
 		return found, err
 	})
 	a.metrics.Queue("previews", func(ctx context.Context) (metrics.Queue, error) {
-		q, err := a.Store.PreviewQueue(ctx)
+		q, err := a.Store.Previews.PreviewQueue(ctx)
 		return metrics.Queue{Waiting: q.Waiting, Running: q.Running, OldestSeconds: q.Oldest.Seconds()}, err
 	})
 	a.metrics.Queue("webhooks", func(ctx context.Context) (metrics.Queue, error) {

@@ -38,7 +38,7 @@ func (a *Server) startPreviews(ctx context.Context) (stop func()) {
 // again as often as clients should.
 func (a *Server) generatePreviews(ctx context.Context) {
 	for ctx.Err() == nil {
-		again, err := a.Store.GeneratePreview(ctx)
+		again, err := a.Store.Previews.GeneratePreview(ctx)
 		wait := previewPoll
 		if err != nil && ctx.Err() == nil {
 			if found := outage.Of(err); found != nil {

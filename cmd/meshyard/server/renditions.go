@@ -12,7 +12,7 @@ import (
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/image/thumbnail/placeholder"
 	"github.com/meshyard/meshyard/internal/web/precompressed"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/previews"
 	"github.com/meshyard/meshyard/rest"
 )
 
@@ -21,7 +21,7 @@ import (
 func (a *Server) renditions(bytes blobs.Handler) http.Handler {
 	bytes.Find = func(r *http.Request, id int64, by blobs.Address) (blobs.Blob, error) {
 		tag, name := r.PathValue("tag"), r.PathValue("name")
-		part, key, err := a.Store.Derived(r.Context(), id, signatureOf(by), auth.OpenedOf(r.Context()), tag, name)
+		part, key, err := a.Store.Previews.Derived(r.Context(), id, signatureOf(by), auth.OpenedOf(r.Context()), tag, name)
 		if err != nil {
 			return blobs.Blob{}, explainInvalidSignature(err, by)
 		}
@@ -54,9 +54,9 @@ const regenerateWait = 5
 func (a *Server) missingRendition(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, bucket.ErrNotExist) {
 		id, _ := strconv.ParseInt(r.PathValue("file_id"), 10, 64) // blobs.Handler has validated it
-		err = a.Store.RegeneratePreview(r.Context(), id, r.PathValue("tag"))
+		err = a.Store.Previews.RegeneratePreview(r.Context(), id, r.PathValue("tag"))
 	}
-	if !errors.Is(err, models.ErrGenerating) {
+	if !errors.Is(err, previews.ErrGenerating) {
 		rest.WriteFailure(w, r, err)
 		return
 	}

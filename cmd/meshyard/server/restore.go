@@ -15,6 +15,7 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/filesystem/durable"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/maintenance"
 )
 
 // IsEmpty reports whether the database of the settings has no tables or, on SQLite, does not exist.
@@ -32,7 +33,7 @@ func IsEmpty(ctx context.Context, s config.Settings) (bool, error) {
 	if err != nil {
 		return false, startError("--database-url", s.DatabaseURL, err)
 	}
-	empty, err := db.IsEmpty(ctx)
+	empty, err := maintenance.IsEmpty(ctx, db)
 	return empty, errors.Join(err, db.Close())
 }
 

@@ -108,7 +108,7 @@ func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Du
 	<-saved
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	return errors.Join(err, a.Store.SaveActivity(stop), a.queue.Stop(stop))
+	return errors.Join(err, a.Store.Activity.SaveActivity(stop), a.queue.Stop(stop))
 }
 
 // checkProvider logs a warning if the configuration of the OpenID provider cannot be loaded.
@@ -159,7 +159,7 @@ func (a *Server) saveUsage(ctx context.Context) {
 			return
 		case <-time.After(saveActivityEvery):
 		}
-		err := a.Store.SaveActivity(ctx)
+		err := a.Store.Activity.SaveActivity(ctx)
 		switch down := outage.Of(err); {
 		case err == nil || ctx.Err() != nil:
 		case down != nil:

@@ -26,6 +26,7 @@ import (
 	"github.com/meshyard/meshyard/internal/telemetry/tracing/otlp"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/catalogue"
+	"github.com/meshyard/meshyard/models/maintenance"
 )
 
 // CollectAfter is the minimum age of garbage that is collected or reported. It is longer than the
@@ -148,7 +149,7 @@ func (a *Server) checkMounted(ctx context.Context, folder string) error {
 	if _, err := os.Stat(files); !errors.Is(err, fs.ErrNotExist) {
 		return nil // opening the bucket reports other errors
 	}
-	if hasFiles, err := a.db.HasFiles(ctx); err != nil || !hasFiles {
+	if hasFiles, err := maintenance.HasFiles(ctx, a.db); err != nil || !hasFiles {
 		return err
 	}
 	return fmt.Errorf("the bucket folder %s has no files, but the database refers to some: mount the disk of the folder, or check --data and --bucket-url; "+
@@ -193,14 +194,14 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 	}
 	a.queue, err = jobs.New(a.db.SQL(), a.db.Engine, jobs.Handlers{
 		ExpireUpload:   func(ctx context.Context, id int64) error { return a.Store.ExpireUpload(ctx, id) },
-		PurgeAccount:   func(ctx context.Context, id int64) error { return a.Store.PurgeAccount(ctx, id) },
+		PurgeAccount:   func(ctx context.Context, id int64) error { return a.Store.Account.PurgeAccount(ctx, id) },
 		FinishUpdate:   func(ctx context.Context, id int64) error { return a.Store.Bulk.Finish(ctx, id) },
 		SendMail:       a.mailHandler(),
 		FoldCounts:     func(ctx context.Context) error { return a.fold(ctx) },
 		DeliverWebhook: func(ctx context.Context, id int64) error { return a.deliverWebhook(ctx, id) },
 		DeliverOverdue: func(ctx context.Context) error { return a.Store.Webhook.DeliverOverdue(ctx) },
 		CollectGarbage: func(ctx context.Context) error {
-			return errors.Join(a.Store.RefreshStatistics(ctx), a.CollectGarbage(ctx))
+			return errors.Join(a.Store.Maintenance.RefreshStatistics(ctx), a.CollectGarbage(ctx))
 		},
 		Backfill: func(ctx context.Context) error { return a.backfill(ctx) },
 	}, a.queues(), quiet(a.Logger))
@@ -272,7 +273,7 @@ func (a *Server) CollectGarbage(ctx context.Context) error {
 	if err != nil || !claimed {
 		return err
 	}
-	sweep, err := a.Store.CollectGarbage(ctx, CollectAfter, false)
+	sweep, err := a.Store.Maintenance.CollectGarbage(ctx, CollectAfter, false)
 	if sweep == nil {
 		return err
 	}
@@ -292,7 +293,7 @@ func (a *Server) failingJobs(ctx context.Context) ([]jobs.Failing, error) {
 // Diagnose returns problems of the database, as [models.Store.Diagnose] does, and background jobs
 // that fail.
 func (a *Server) Diagnose(ctx context.Context) ([]string, error) {
-	findings, err := a.Store.Diagnose(ctx)
+	findings, err := a.Store.Maintenance.Diagnose(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -323,7 +324,7 @@ func (a *Server) backfill(ctx context.Context) error {
 	if rendered > 0 {
 		a.Logger.Info("rendered stored HTML again", "rows", rendered)
 	}
-	_, err2 := a.Store.AssignShapes(ctx)
+	_, err2 := a.Store.Previews.AssignShapes(ctx)
 	return errors.Join(err, err2)
 }
 

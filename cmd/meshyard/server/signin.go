@@ -23,7 +23,7 @@ import (
 	"github.com/meshyard/meshyard/internal/web/signin"
 	"github.com/meshyard/meshyard/internal/web/webpage"
 	"github.com/meshyard/meshyard/models"
-	"github.com/meshyard/meshyard/models/catalogue"
+	"github.com/meshyard/meshyard/models/account"
 )
 
 // signIn returns the handler of the pages to sign in and register, and of OAuth 2.
@@ -36,7 +36,7 @@ func (a *Server) signIn(key signing.Key, webPages webpage.Options) http.Handler 
 		look.Accent, look.Text = theme.Accent, theme.Text
 	}
 	return signin.Handler(signin.Options{
-		BaseURL: a.Settings.BaseURL, BaseIsDefault: a.Settings.BaseURLIsDefault, Logger: a.Logger, Key: key, Store: accounts{a.Store}, Provider: a.provider,
+		BaseURL: a.Settings.BaseURL, BaseIsDefault: a.Settings.BaseURLIsDefault, Logger: a.Logger, Key: key, Store: accounts{a.Store.Account}, Provider: a.provider,
 		Missing: func(w http.ResponseWriter, r *http.Request) {
 			if webpage.IsVisit(r) {
 				webPages.NotFound(w, r)
@@ -49,9 +49,9 @@ func (a *Server) signIn(key signing.Key, webPages webpage.Options) http.Handler 
 	})
 }
 
-// accounts implements signin.Store: it converts the types of a models.Store to those of package
+// accounts implements signin.Store: it converts the types of package account to those of package
 // signin.
-type accounts struct{ *catalogue.Catalogue }
+type accounts struct{ *account.Store }
 
 // Tokens returns the valid access tokens of the caller's user, newest first.
 func (a accounts) Tokens(ctx context.Context, caller auth.Caller) ([]signin.Token, error) {
@@ -65,7 +65,7 @@ func (a accounts) Tokens(ctx context.Context, caller auth.Caller) ([]signin.Toke
 			ids = append(ids, t.ApplicationID)
 		}
 	}
-	applications, err := a.ApplicationsByID(ctx, models.AllApplicationFields, ids)
+	applications, err := a.ApplicationsByID(ctx, account.AllApplicationFields, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (a accounts) Tokens(ctx context.Context, caller auth.Caller) ([]signin.Toke
 
 // CreateToken creates an access token of the caller's user and returns it.
 func (a accounts) CreateToken(ctx context.Context, caller auth.Caller, n signin.NewToken) (string, error) {
-	secret, _, err := a.Store.CreateToken(ctx, caller, models.NewToken{Name: n.Name, Scopes: n.Scopes, ExpiresAt: n.ExpiresAt})
+	secret, _, err := a.Store.CreateToken(ctx, caller, account.NewToken{Name: n.Name, Scopes: n.Scopes, ExpiresAt: n.ExpiresAt})
 	return secret, err
 }
 
@@ -99,7 +99,7 @@ func (a accounts) Link(ctx context.Context, secret string) (signin.Link, error) 
 
 // Register creates an account and returns the user's ID.
 func (a accounts) Register(ctx context.Context, r signin.Registration) (userID int64, err error) {
-	return a.Store.Register(ctx, models.Registration{Secret: r.Secret, Username: r.Username, Email: r.Email, Password: r.Password})
+	return a.Store.Register(ctx, account.Registration{Secret: r.Secret, Username: r.Username, Email: r.Email, Password: r.Password})
 }
 
 // RequestSignUp queues a mail with a link to create an account.
@@ -168,7 +168,7 @@ func (a *Server) withCaller(ctx context.Context, r *http.Request) context.Contex
 	if secret == "" {
 		return ctx
 	}
-	who, ok, err := a.Store.Session(ctx, secret)
+	who, ok, err := a.Store.Account.Session(ctx, secret)
 	switch {
 	case err != nil:
 	case !ok:
@@ -219,7 +219,7 @@ func sessionOf(ctx context.Context) *foundSession {
 func (a *Server) lookUpSession(r *http.Request) *foundSession {
 	found := new(foundSession)
 	if secret := signin.CookiesAt(a.Settings.BaseURL).Session(r); secret != "" {
-		found.who, found.ok, found.err = a.Store.Session(r.Context(), secret)
+		found.who, found.ok, found.err = a.Store.Account.Session(r.Context(), secret)
 	}
 	return found
 }
@@ -270,7 +270,7 @@ var providerDown = &models.Error{
 // provider cannot be reached.
 func (a *Server) authenticate(ctx context.Context, token string) (auth.Caller, error) {
 	if a.provider == nil || !oidc.IsToken(token) {
-		return a.Store.Authenticate(ctx, token)
+		return a.Store.Account.Authenticate(ctx, token)
 	}
 	network := auth.Account(ctx)
 	if wait, ok := a.idTokens.Allow(network, time.Now()); !ok {
@@ -279,7 +279,7 @@ func (a *Server) authenticate(ctx context.Context, token string) (auth.Caller, e
 			Message: fmt.Sprintf("more than %d ID tokens from this network were rejected within 5 minutes: wait %s", maxRefusedIDTokens, wait),
 		}
 	}
-	caller, err := a.Store.AuthenticateBearer(ctx, token, a.provider.Verify)
+	caller, err := a.Store.Account.AuthenticateBearer(ctx, token, a.provider.Verify)
 	if !errors.Is(err, oidc.ErrRefused) {
 		a.idTokens.Refund(network)
 	}

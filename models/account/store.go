@@ -1,0 +1,34 @@
+// Package account contains how users sign in: passwords, sessions, access tokens, applications,
+// invitations, and accounts of other services.
+package account
+
+import (
+	"github.com/meshyard/meshyard/internal/coalesce"
+	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/social"
+)
+
+// Store has the operations on accounts.
+type Store struct {
+	core   *models.Store
+	social *social.Store
+
+	identities     *identityCache
+	uses           useLog
+	authenticating coalesce.Group[authentication] // by the hash of the token
+}
+
+// New adds accounts to the core.
+func New(core *models.Store, likes *social.Store) *Store {
+	s := &Store{core: core, social: likes, identities: newIdentityCache()}
+	core.DB.Register((*accountLink)(nil), (*Application)(nil), (*Invitation)(nil), (*Session)(nil), (*Token)(nil), (*grant)(nil), (*identity)(nil),
+		(*password)(nil), (*refreshToken)(nil))
+	core.Expire("sessions and codes", s.forgetSignIns)
+	return s
+}
+
+// Admin has the operations of the command line. They do not check the permissions of a caller.
+type Admin struct{ store *Store }
+
+// Admin returns the operations of the command line.
+func (s *Store) Admin() Admin { return Admin{s} }

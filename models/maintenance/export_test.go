@@ -1,0 +1,14 @@
+package maintenance
+
+import (
+	"context"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/bucket"
+)
+
+// Internals that the tests of package maintenance_test use.
+
+func (s *Store) EachUnreferenced(ctx context.Context, prefix string, cutoff time.Time, fn func(bucket.Object) error) error {
+	return s.eachUnreferenced(ctx, prefix, cutoff, fn)
+}

@@ -1,0 +1,56 @@
+package previews
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/preview"
+	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/modelstest"
+)
+
+// TestDetachPreviews checks that an upgrade does not repeat the failure of a preview that is not
+// made any more, and makes one of another subject in its place.
+func TestDetachPreviews(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		thing := modelstest.Published(t, s.core, ada)
+		ids := map[string]int64{}
+		for _, name := range []string{"drawing.dxf", "part.stl"} {
+			text := "0\nSECTION\n2\nENTITIES\n0\nENDSEC\n0\nEOF\n"
+			if name == "part.stl" {
+				text = "BMW" + strings.Repeat("\x00", 81)
+			}
+			file, err := s.core.Upload(ctx, ada, models.NewUpload{Name: name, Bytes: strings.NewReader(text)})
+			if err == nil {
+				_, err = s.core.Finalize(ctx, ada, []models.FinalizeFile{{ID: file.ID}}, models.Target{Type: models.OnThing, ID: thing.ID})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			// As the older version treated it.
+			old := &models.Preview{SHA256: file.SHA256, Subject: preview.Image, Version: 1, State: models.PreviewFailed, OwnerID: ada.UserID, BeatAt: models.Now()}
+			if _, err := s.core.DB.Write.NewInsert().Model(old).Exec(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.core.DB.Write.NewRaw("UPDATE files SET preview_id = ? WHERE id = ?", old.ID, file.ID).Exec(ctx); err != nil {
+				t.Fatal(err)
+			}
+			ids[name] = file.ID
+		}
+		if n, err := s.SchedulePreviews(ctx, AgainNone); n != 1 || err != nil {
+			t.Errorf("got %d scheduled previews, %v; want that of the STL file", n, err)
+		}
+		files, err := s.core.FilesByID(ctx, models.AllFileFields, []int64{ids["drawing.dxf"], ids["part.stl"]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := files[ids["drawing.dxf"]]; f.PreviewID != 0 {
+			t.Errorf("the drawing has preview %d, want none", f.PreviewID)
+		}
+		if f := files[ids["part.stl"]]; f.Preview == nil || f.Preview.Subject != "stl" {
+			t.Errorf("the STL file has the preview %+v, want one of a mesh", f.Preview)
+		}
+	})
+}
