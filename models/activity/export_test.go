@@ -9,5 +9,5 @@ const MaxStatsDays = maxStatsDays
 type NewDownload = newDownload
 
 func (s *Store) InsertDownloads(ctx context.Context, rows []*Download) error {
-	return s.InsertDownloads(ctx, rows)
+	return s.insertDownloads(ctx, rows)
 }
