@@ -1,4 +1,4 @@
-// Builds the files that internal/web/gallery embeds: a script for each language of internal/web/language, one for printing in each language, one for uploads in parts, and the style sheet. `node build.mjs FOLDER` writes them elsewhere, for the test that compares them.
+// Builds the files that internal/web/gallery embeds: a script for each language of internal/web/language, one for printing and one for managing things in each language, one for uploads in parts, and the style sheet. `node build.mjs FOLDER` writes them elsewhere, for the test that compares them.
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import * as esbuild from 'esbuild';
@@ -27,7 +27,7 @@ const onDemand = { ...options, entryPoints: { resumable: 'src/resumable.ts' } };
 await esbuild.build(onDemand);
 const pathOf = (name) => `${createHash('sha256').update(readFileSync(`${folder}/${name}`)).digest('hex').slice(0, 16)}/${name}`;
 
-// The script for printing uses the modules of the main script, which passes them in a global variable; see src/ondemand.tsx.
+// The scripts for printing and for managing things use the modules of the main script, which passes them in a global variable; see src/ondemand.tsx.
 const shared = {
   name: 'shared',
   setup(build) {
@@ -38,8 +38,8 @@ const shared = {
 const builds = [];
 for (const code of readdirSync(texts).map((file) => file.replace('.json', ''))) {
   const alias = { '#texts': `${texts}/${code}.json` };
-  await esbuild.build({ ...options, entryPoints: { [`printing.${code}`]: 'src/printing/index.tsx' }, alias, plugins: [shared] });
-  const define = { RESUMABLE: JSON.stringify(pathOf('resumable.js')), PRINTING: JSON.stringify(pathOf(`printing.${code}.js`)) };
+  for (const part of ['printing', 'manage']) await esbuild.build({ ...options, entryPoints: { [`${part}.${code}`]: `src/${part}/index.tsx` }, alias, plugins: [shared] });
+  const define = { RESUMABLE: JSON.stringify(pathOf('resumable.js')), PRINTING: JSON.stringify(pathOf(`printing.${code}.js`)), MANAGE: JSON.stringify(pathOf(`manage.${code}.js`)) };
   builds.push({ ...options, entryPoints: { [`gallery.${code}`]: 'src/main.tsx' }, alias, define });
 }
 builds.push({ ...options, entryPoints: { gallery: 'src/styles/gallery.css' } });

@@ -115,6 +115,9 @@ var galleryUses = []galleryUse{
 	{document: "delete-file", variables: `{"input": {"id": "$file", "allowNoModel": true}}`},
 	{document: "upload-file (not finalized)", variables: `{"input": {"file": "other.stl"}}`, created: "file=uploadFile.file.id"},
 	{document: "delete-pending-upload", variables: `{"input": {"id": "$file"}}`},
+	{document: "own-collections"},
+	{document: "update-things", variables: `{"input": {"ids": ["$thing"], "addTags": ["bulk"]}}`, created: "update=updateThings.undoId"},
+	{document: "undo-things-update", variables: `{"input": {"id": "$update"}}`},
 	{document: "delete-thing", variables: `{"input": {"id": "$thing"}}`},
 	{document: "delete-account", caller: "guest", variables: `{"input": {"username": "guest"}}`},
 }

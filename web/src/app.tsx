@@ -3,6 +3,7 @@ import { Footer } from './components/Footer';
 import { Header } from './components/Header';
 import { MustSignIn, NotFound } from './components/Notice';
 import { config, isStaff, me } from './config';
+import { Managed } from './ondemand';
 import { CategoryPage } from './pages/CategoryPage';
 import { CollectionPage } from './pages/CollectionPage';
 import { EditPage } from './pages/EditPage';
@@ -10,7 +11,6 @@ import { ExplorePage } from './pages/ExplorePage';
 import { FeedPage } from './pages/FeedPage';
 import { HomePage } from './pages/HomePage';
 import { MakePage } from './pages/MakePage';
-import { ModerationPage } from './pages/ModerationPage';
 import { NotificationsPage } from './pages/NotificationsPage';
 import { ProfilePage } from './pages/ProfilePage';
 import { SettingsPage } from './pages/SettingsPage';
@@ -68,7 +68,7 @@ function Page({ route }: { route: Route | null }) {
     case 'feed': return <FeedPage />;
     case 'notifications': return <NotificationsPage />;
     case 'settings': return <SettingsPage />;
-    case 'moderation': return isStaff ? <ModerationPage tab={route.query.get('tab') || 'open'} /> : <NotFound />;
+    case 'moderation': return isStaff ? <Managed part={(parts) => parts.ModerationPage} tab={route.query.get('tab') || 'open'} /> : <NotFound />;
   }
   return <NotFound />;
 }

@@ -117,6 +117,8 @@ export type TargetInput = { type: TargetType; id: string; };
 
 export type TargetType = 'THING' | 'MAKE' | 'COMMENT' | 'COLLECTION';
 
+export type UndoThingsUpdateInput = { id: string; };
+
 export type UnfeatureThingInput = { id: string; };
 
 export type UnfollowUserInput = { username: string; };
@@ -142,6 +144,8 @@ export type UpdateMakeInput = { id: string; name?: string | null; description?: 
 export type UpdateProfileInput = { username?: string | null; firstName?: string | null; lastName?: string | null; email?: string | null; bio?: string | null; location?: string | null; defaultLicense?: License | null; isNsfwHidden?: boolean | null; isAiGeneratedHidden?: boolean | null; avatarId?: string | null; coverId?: string | null; };
 
 export type UpdateThingInput = { id: string; name?: string | null; license?: License | null; licenseId?: string | null; category?: string | null; description?: string | null; instructions?: string | null; sourceUrl?: string | null; origin?: OriginInput | null; isWip?: boolean | null; isRemix?: boolean | null; isNsfw?: boolean | null; isAiGenerated?: boolean | null; detailsParts?: string | null; printSettings?: PrintSettingsInput | null; tags?: Array<string> | null; ancestorIds?: Array<string> | null; };
+
+export type UpdateThingsInput = { ids: Array<string>; addTags?: Array<string> | null; removeTags?: Array<string> | null; category?: string | null; licenseId?: string | null; addToCollectionIds?: Array<string> | null; state?: PublicationState | null; acceptUnknownLicense?: boolean; delete?: boolean; reason?: string; };
 
 export type UploadFileInput = { file: File | null; kind?: FileKind | null; };
 
@@ -337,6 +341,10 @@ export type OpenReportsData = { reports: { totalCount: number; } | null; };
 export type OpenReportsVariables = Record<string, never>;
 export const openReports: Operation<OpenReportsData, OpenReportsVariables> = { name: "openReports", text: "query openReports{reports(first:1,state:OPEN){totalCount}}" };
 
+export type OwnCollectionsData = { me: { collections: { pageInfo: Page; nodes: Array<{ id: string; name: string; }>; } | null; } | null; };
+export type OwnCollectionsVariables = { after?: string | null; };
+export const ownCollections: Operation<OwnCollectionsData, OwnCollectionsVariables> = { name: "ownCollections", text: "query ownCollections($after:String){me{collections(first:100,after:$after){pageInfo{...Page}nodes{id name}}}}fragment Page on PageInfo{hasNextPage endCursor}" };
+
 export type PrintDetailsData = { file: { thumbnail: { url: string; width: number; height: number; } | null; sliced: { settings: { slicer: string | null; version: string | null; printer: string | null; nozzle: number | null; layerHeight: number | null; infill: number | null; hasSupports: boolean | null; }; seconds: number | null; layers: number | null; filaments: Array<{ tool: number; length: number | null; mass: number | null; filament: { material: string | null; color: string | null; name: string | null; }; }>; min: { x: number; y: number; z: number; } | null; max: { x: number; y: number; z: number; } | null; } | null; project: { settings: { slicer: string | null; version: string | null; printer: string | null; nozzle: number | null; layerHeight: number | null; infill: number | null; hasSupports: boolean | null; }; filaments: Array<{ material: string | null; color: string | null; name: string | null; }>; plates: Array<{ number: number; name: string | null; objects: Array<string>; isPrintable: boolean | null; isSliced: boolean; seconds: number | null; mass: number | null; hasSupports: boolean | null; filaments: Array<{ tool: number; mass: number | null; }>; }>; plateCount: number; objects: Array<{ name: string; parts: Array<{ name: string; }>; }>; objectCount: number; } | null; } | null; };
 export type PrintDetailsVariables = { id: string; };
 export const printDetails: Operation<PrintDetailsData, PrintDetailsVariables> = { name: "printDetails", text: "query printDetails($id:ID!){file(id:$id){thumbnail(width:640,height:480,format:JPEG){url width height}sliced{settings{slicer version printer nozzle layerHeight infill hasSupports}seconds layers filaments{tool length mass filament{material color name}}min{x y z}max{x y z}}project{settings{slicer version printer nozzle layerHeight infill hasSupports}filaments{material color name}plates{number name objects isPrintable isSliced seconds mass hasSupports filaments{tool mass}}plateCount objects{name parts{name}}objectCount}}}" };
@@ -473,6 +481,10 @@ export type ThingData = { thing: { id: string; nodeId: string; name: string; sta
 export type ThingVariables = { id: string; };
 export const thing: Operation<ThingData, ThingVariables> = { name: "thing", text: "query thing($id:ID!){thing(id:$id){id nodeId name state shareUrl likeCount makeCount downloadCount isLiked isCollected isNsfw creator{username avatarUrl(width:64,height:64)isFollowed}takedown{reason}licenseInfo{spdxId name url terms{isSharingPermitted isAdaptationPermitted isCommercialUsePermitted isCreditRequired isShareAlikeRequired isSourceRequired}}origin{creator creatorUrl url site}descriptionHtml instructionsHtml isWip isAiGenerated isDerivative isFeatured isWatched commentCount remixCount collectCount viewCount createdAt updatedAt publishedAt category{name slug parent{name slug}}tags{name slug}printSettings{printer rafts supports resolution infill filamentBrand filamentColor filamentMaterial}images(first:51){...Picture}fileCount files(first:100){...FileRow}ancestors(first:10){nodes{id name creator{username}defaultImage{thumbnail(width:128,height:128,format:JPEG){url}}}}}}fragment Picture on MediaImage{id name isRendering url file{id name contentType processing{state}}large:thumbnail(width:1200,height:900,fit:CONTAIN,format:JPEG){url width height}medium:thumbnail(width:800,height:600,fit:CONTAIN,format:JPEG){url width}small:thumbnail(width:128,height:128,format:JPEG){url}}fragment FileRow on File{id name kind rank size note isAvailable downloadCount publicUrl directUrl thumbnail(width:128,height:128,format:JPEG){url}mesh{format triangles watertight volume size{x y z}}processing{state progress error hint}}" };
 
+export type UndoThingsUpdateData = { undoThingsUpdate: { results: Array<{ id: string; error: { code: string; message: string; } | null; }>; } | null; };
+export type UndoThingsUpdateVariables = { input: UndoThingsUpdateInput; };
+export const undoThingsUpdate: Operation<UndoThingsUpdateData, UndoThingsUpdateVariables> = { name: "undoThingsUpdate", text: "mutation undoThingsUpdate($input:UndoThingsUpdateInput!){undoThingsUpdate(input:$input){results{id error{code message}}}}" };
+
 export type UnfeatureThingData = { unfeatureThing: { thing: { id: string; isFeatured: boolean; }; } | null; };
 export type UnfeatureThingVariables = { input: UnfeatureThingInput; };
 export const unfeatureThing: Operation<UnfeatureThingData, UnfeatureThingVariables> = { name: "unfeatureThing", text: "mutation unfeatureThing($input:UnfeatureThingInput!){unfeatureThing(input:$input){thing{id isFeatured}}}" };
@@ -528,6 +540,10 @@ export const updateProfile: Operation<UpdateProfileData, UpdateProfileVariables>
 export type UpdateThingData = { updateThing: { thing: { id: string; state: PublicationState; }; } | null; };
 export type UpdateThingVariables = { input: UpdateThingInput; };
 export const updateThing: Operation<UpdateThingData, UpdateThingVariables> = { name: "updateThing", text: "mutation updateThing($input:UpdateThingInput!){updateThing(input:$input){thing{id state}}}" };
+
+export type UpdateThingsData = { updateThings: { undoId: string | null; undoableUntil: string | null; results: Array<{ id: string; error: { code: string; message: string; fieldCodes: Array<string>; } | null; }>; } | null; };
+export type UpdateThingsVariables = { input: UpdateThingsInput; };
+export const updateThings: Operation<UpdateThingsData, UpdateThingsVariables> = { name: "updateThings", text: "mutation updateThings($input:UpdateThingsInput!){updateThings(input:$input){undoId undoableUntil results{id error{code message fieldCodes}}}}" };
 
 export type UploadFileData = { uploadFile: { file: { id: string; name: string; size: number; kind: FileKind; }; } | null; };
 export type UploadFileVariables = { input: UploadFileInput; };

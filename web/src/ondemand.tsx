@@ -3,29 +3,62 @@
 import { Fragment, type ComponentChildren, type FunctionComponent } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { jsx, jsxs } from 'preact/jsx-runtime';
-import { useQuery } from './cache';
+import { mutate, useList, useQuery } from './cache';
+import { Avatar } from './components/Avatar';
+import { CategoryOptions } from './components/CategoryOptions';
+import { commentPath } from './components/Comments';
 import { Dialog } from './components/Dialog';
+import { Fault } from './components/Fault';
+import { control, Field } from './components/Field';
+import { More } from './components/Grid';
+import { Html } from './components/Html';
 import { Icon } from './components/Icon';
+import { licenseName } from './components/LicenseBox';
 import { Menu } from './components/Menu';
+import { Empty, ErrorNotice } from './components/Notice';
+import { ReasonDialog } from './components/ReasonDialog';
+import { Tabs } from './components/Tabs';
+import { ThingCard } from './components/ThingCard';
 import { explain, say } from './components/Toast';
-import { config } from './config';
-import { millimeters } from './format';
-import { Failure, send } from './graphql';
+import { config, isStaff, me } from './config';
+import { changeList, focusIn } from './focus';
+import { ago, count, date, isolated, millimeters } from './format';
+import { Failure, messageOf, send } from './graphql';
+import { href, navigate } from './router';
 import { functions, t } from './strings';
+import { useSubmission } from './submission';
+import { useTitle } from './title';
 import { openDownload } from './unsaved';
 
-declare const PRINTING: string; // the path of the script, which the build inserts
-type Parts = typeof import('./printing');
+// The paths of the scripts, which the build inserts.
+declare const PRINTING: string;
+declare const MANAGE: string;
+type Printing = typeof import('./printing');
+type Manage = typeof import('./manage');
 
 let loads = 0; // a browser does not try the same URL again
-export const loadPrinting = (): Promise<Parts> => {
+function load<Parts>(path: string): Promise<Parts> {
   (globalThis as { meshyard?: object }).meshyard ??= {
     Fragment, jsx, jsxs, useEffect, useRef, useState, useQuery, Dialog, Icon, Menu, explain, say, config, millimeters, send, functions, t, openDownload,
+    mutate, useList, commentPath, More, Html, Empty, ErrorNotice, ReasonDialog, Tabs, me, isStaff, focusIn, changeList, ago, date, isolated, href, navigate, useTitle, Avatar, Field, control,
+    Fault, useSubmission, ThingCard, CategoryOptions, licenseName, Failure, messageOf, count,
   };
-  return import(new URL(`../${PRINTING}${loads++ ? `?${loads}` : ''}`, import.meta.url).href);
-};
+  return import(new URL(`../${path}${loads++ ? `?${loads}` : ''}`, import.meta.url).href);
+}
 
-type Props<P> = { part: (parts: Parts) => FunctionComponent<P>; label: string; kind?: string; title?: string; children: ComponentChildren; replaced?: boolean; onShow?: () => void } & Omit<P, 'onClose'>;
+const failed = (error: unknown) => (error instanceof TypeError ? new Failure('', 'OFFLINE') : error);
+
+/** A part of the pages that are about managing things and users. It is loaded when it is shown. */
+export function Managed<P extends object>({ part, ...props }: { part: (parts: Manage) => FunctionComponent<P> } & P) {
+  const [Part, setPart] = useState<FunctionComponent<P>>();
+  const [error, setError] = useState<unknown>();
+  const show = () => load<Manage>(MANAGE).then((parts) => setPart(() => part(parts)), setError);
+  useEffect(() => void show(), []);
+  if (Part) return <Part {...(props as unknown as P)} />;
+  return error ? <ErrorNotice error={failed(error) as Failure} retry={show} /> : <div class="page" aria-busy="true" />;
+}
+
+type Props<P> = { part: (parts: Printing) => FunctionComponent<P>; label: string; kind?: string; title?: string; children: ComponentChildren; replaced?: boolean; onShow?: () => void } & Omit<P, 'onClose'>;
 
 /** A button that loads a part, and shows it: in its own place if it is to be replaced, otherwise beside it until the part closes. */
 export function OnDemand<P extends { onClose?: () => void }>({ part, label, kind = 'button', title, children, replaced, onShow, ...props }: Props<P>) {
@@ -39,11 +72,11 @@ export function OnDemand<P extends { onClose?: () => void }>({ part, label, kind
         if (busy) return;
         setBusy(true);
         try {
-          const found = part(await loadPrinting());
+          const found = part(await load<Printing>(PRINTING));
           setPart(() => found);
           onShow?.();
         } catch (error) {
-          say(error instanceof TypeError ? new Failure('', 'OFFLINE') : error);
+          say(failed(error));
         }
         setBusy(false);
       }}>{children}</button>

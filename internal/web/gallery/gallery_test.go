@@ -19,9 +19,9 @@ const scriptLimit = 55 << 10
 // onDemandLimit is the same for the script that a browser loads with the first large upload.
 const onDemandLimit = 17 << 10
 
-// printingLimit is the same for the script that a browser loads with the first part of the gallery
-// that is about printing.
-const printingLimit = 12 << 10
+// partLimit is the same for the scripts that a browser loads with the first part of the gallery
+// that is about printing, or about managing things and users.
+const partLimit = 12 << 10
 
 func get(t *testing.T, path, encoding string) *httptest.ResponseRecorder {
 	t.Helper()
@@ -52,7 +52,8 @@ func TestFilesAreCachedForever(t *testing.T) {
 }
 
 // TestScripts checks that there is a script for each language of the server and for no other one,
-// that it loads the current scripts for uploads in parts and for printing, and that all are small.
+// that it loads the current scripts for uploads in parts, for printing and for managing things, and
+// that all are small.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	scripts := 0
@@ -61,8 +62,8 @@ func TestScripts(t *testing.T) {
 			scripts++
 		}
 	}
-	if scripts != 2*len(language.All)+1 {
-		t.Errorf("got %d scripts, want two for each of the %d languages and one for uploads", scripts, len(language.All))
+	if scripts != 3*len(language.All)+1 {
+		t.Errorf("got %d scripts, want three for each of the %d languages and one for uploads", scripts, len(language.All))
 	}
 	onDemand := files()["resumable.js"].Version + "/resumable.js"
 	if size := get(t, Prefix+onDemand, "gzip").Body.Len(); size > onDemandLimit {
@@ -77,12 +78,13 @@ func TestScripts(t *testing.T) {
 		if !bytes.Contains(files()[name].Content, []byte(onDemand)) {
 			t.Errorf("%s does not load %s", name, onDemand)
 		}
-		printing := "printing." + l.Code + ".js"
-		if version := files()[printing].Version; !bytes.Contains(files()[name].Content, []byte(version+"/"+printing)) {
-			t.Errorf("%s does not load the current %s", name, printing)
-		}
-		if size := get(t, Prefix+files()[printing].Version+"/"+printing, "gzip").Body.Len(); size > printingLimit {
-			t.Errorf("%s has %d bytes compressed, at most %d are allowed", printing, size, printingLimit)
+		for _, part := range []string{"printing." + l.Code + ".js", "manage." + l.Code + ".js"} {
+			if version := files()[part].Version; !bytes.Contains(files()[name].Content, []byte(version+"/"+part)) {
+				t.Errorf("%s does not load the current %s", name, part)
+			}
+			if size := get(t, Prefix+files()[part].Version+"/"+part, "gzip").Body.Len(); size > partLimit {
+				t.Errorf("%s has %d bytes compressed, at most %d are allowed", part, size, partLimit)
+			}
 		}
 		w := get(t, Script(l.Code), "gzip")
 		size := w.Body.Len()

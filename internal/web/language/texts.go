@@ -16,14 +16,14 @@ import (
 var files embed.FS
 
 // document is the content of a file. The texts in Text are shared with the client, which alone uses
-// Sentences, Counts and Printing. Pages are the texts of package webpage that the client does not
-// show, or words in another way.
+// Sentences, Counts, Printing and Manage. Pages are the texts of package webpage that the client
+// does not show, or words in another way.
 type document struct {
 	Code, Name, Date, Thousands, Decimal string
 	Errors                               map[apierror.Code]string
 	Inputs                               map[string]string
 	Text                                 map[string]any
-	Sentences, Counts, Printing          json.RawMessage
+	Sentences, Counts, Printing, Manage  json.RawMessage
 	Pages                                json.RawMessage
 	SignIn                               SignIn
 	Viewer                               Viewer

@@ -14,8 +14,8 @@ export function raise() {
   place.showPopover();
 }
 
-/** Shows a message, or the message for an error, above everything for some seconds. The header shows that the session has ended. */
-export function say(message: unknown) {
+/** Shows a message, or the message for an error, above everything for some seconds, with an action if there is one. The header shows that the session has ended. */
+export function say(message: unknown, action?: ComponentChildren, seconds = 5) {
   const place = document.getElementById('toast');
   if (!place || (me && message instanceof Failure && message.code === 'UNAUTHENTICATED')) return;
   const bar = document.querySelector('.publish-bar')?.getBoundingClientRect();
@@ -26,7 +26,7 @@ export function say(message: unknown) {
   place.showPopover();
   clearTimeout(timer);
   timer = setTimeout(() => {
-    render(<p>{typeof message === 'string' ? message : explain(message)}</p>, place);
-    timer = setTimeout(() => render(null, place), 5000);
+    render(<p>{typeof message === 'string' ? message : explain(message)} {action}</p>, place);
+    timer = setTimeout(() => render(null, place), seconds * 1000);
   }, 100);
 }

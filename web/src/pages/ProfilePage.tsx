@@ -22,6 +22,7 @@ import { compact, date } from '../format';
 import {
   drafts, profile, profileCollections, profileDesigns, profileFollowers, profileFollowing, profileLikes, profileMakes, setUserRole, suspendUser, unsuspendUser, type Card, type Person, type ProfileData, type Role,
 } from '../generated';
+import { Managed } from '../ondemand';
 import { href } from '../router';
 import { t } from '../strings';
 import { useTitle } from '../title';
@@ -117,7 +118,12 @@ function TabContent({ username, tab, own }: { username: string; tab: string; own
 
 function Things<D, N extends Card>({ list, own = false }: { list: List<D, N>; own?: boolean }) {
   const action = own && <a class="button primary" href={href('/upload')}>{t.upload}</a>;
-  return <Grid title={t.designs} list={list} action={action} keyOf={(thing) => thing.id} item={(thing, index) => <ThingCard thing={thing} at={index} />} />;
+  const [selecting, setSelecting] = useState(false);
+  if (selecting) return <Managed part={(parts) => parts.Selection} list={list} onClose={() => setSelecting(false)} />;
+  return <>
+    {own && list.nodes.length > 0 && <p><button type="button" class="button" onClick={() => setSelecting(true)}><Icon name="check" />{t.select}</button></p>}
+    <Grid title={t.designs} list={list} action={action} keyOf={(thing) => thing.id} item={(thing, index) => <ThingCard thing={thing} at={index} />} />
+  </>;
 }
 
 function People<D>({ list }: { list: List<D, Person> }) {

@@ -4,10 +4,10 @@ import { date } from '../format';
 import { users, type Role, type UserFilter } from '../generated';
 import { href } from '../router';
 import { t } from '../strings';
-import { Avatar } from './Avatar';
-import { Field } from './Field';
-import { More } from './Grid';
-import { Empty, ErrorNotice } from './Notice';
+import { Avatar } from '../components/Avatar';
+import { Field } from '../components/Field';
+import { More } from '../components/Grid';
+import { Empty, ErrorNotice } from '../components/Notice';
 
 /** All users, newest account first. A moderator opens a profile to suspend its user, an administrator also to change the role. */
 export function Users() {

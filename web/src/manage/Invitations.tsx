@@ -6,9 +6,9 @@ import { createInvitation, invitations, revokeInvitation } from '../generated';
 import { send } from '../graphql';
 import { t } from '../strings';
 import { useSubmission } from '../submission';
-import { Fault } from './Fault';
-import { control, Field } from './Field';
-import { Empty, ErrorNotice } from './Notice';
+import { Fault } from '../components/Fault';
+import { control, Field } from '../components/Field';
+import { Empty, ErrorNotice } from '../components/Notice';
 
 /** The invitations that can be used. Administrators create and revoke them. */
 export function Invitations() {

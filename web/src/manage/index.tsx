@@ -1,0 +1,3 @@
+// The script for managing things and users: it is loaded on demand, see ondemand.tsx.
+export { ModerationPage } from './ModerationPage';
+export { Selection } from './Selection';
