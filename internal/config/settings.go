@@ -46,7 +46,7 @@ type Settings struct {
 	SiteName   string `help:"Name of the site, in titles and at the top of pages. Default: ${default}." default:"Meshyard" env:"MESHYARD_SITE_NAME" placeholder:"NAME"`
 	SiteLogo   string `help:"Logo at the top of pages: an SVG, PNG, JPEG or WebP file. Default: none." env:"MESHYARD_SITE_LOGO" placeholder:"FILE"`
 	SiteColor  Color  `help:"Color of buttons and links, such as #1b6ac9. Default: that of the style sheet." env:"MESHYARD_SITE_COLOR" placeholder:"#RRGGBB"`
-	SiteFolder string `help:"Folder of Markdown files. welcome.md is shown at the top of the home page; each other file, such as imprint.md, terms.md or privacy.md, is a page at /legal/NAME that all pages link to. Default: none." env:"MESHYARD_SITE_FOLDER" placeholder:"DIR"`
+	SiteFolder string `help:"Folder of Markdown files. welcome.md is shown at the top of the home page; each other file, such as imprint.md, terms.md or privacy.md, is a page at /legal/NAME that all pages link to. Files such as welcome.de.md are for visitors with that language. Default: none." env:"MESHYARD_SITE_FOLDER" placeholder:"DIR"`
 
 	Registration bool   `help:"Let visitors create accounts. With --smtp-url, an account needs an e-mail address that the visitor has confirmed. Default: off; accounts need an invitation." env:"MESHYARD_REGISTRATION"`
 	SMTPURL      string `name:"smtp-url" help:"Mail server for invitations, confirmations of e-mail addresses and password resets: smtp://USER:PASSWORD@HOST:587 with STARTTLS, or smtps://HOST:465. Append ?starttls=optional for a server on your own network without TLS. If it has a password, set it in the environment variable or a file rather than on the command line. Default: none; no mail is sent." env:"MESHYARD_SMTP_URL" placeholder:"URL"`

@@ -305,6 +305,8 @@ type Mail struct {
 	Email        string `json:"email,omitempty"`
 	UserID       int64  `json:"user_id,omitempty"`
 	InvitationID int64  `json:"invitation_id,omitempty"`
+	// Language is the code of the language of the mail. Empty: English.
+	Language string `json:"language,omitempty"`
 }
 
 type finishUpdate struct {

@@ -23,7 +23,7 @@ import (
 
 // sameTexts matches the texts that are the same in English and German: names, and the content that
 // the test creates.
-var sameTexts = regexp.MustCompile(`^((Name|Code|Moderation|Impressum|Art|test|read|write|light dark|Made for a test\.|Authorization: Bearer …|\d+ k?b)|` +
+var sameTexts = regexp.MustCompile(`^((Name|Code|Moderation|Impressum|Hobby|test|read|write|light dark|Made for a test\.|Authorization: Bearer …|\d+ k?b)|` +
 	`(ada|Teile|Würfel|donut|kaputt|Slicer|Mein Slicer|Sammlung|deko|meshyard|Creative|https://app).*)( · Teile)?$`)
 
 // textsOf returns the texts of a page that people read, except those that are marked as English.
@@ -41,7 +41,7 @@ func textsOf(t *testing.T, page []byte) (texts []string) {
 		isMeta := n.Data == "meta"
 		for _, a := range n.Attr {
 			switch {
-			case n.Data != "html" && a.Key == "lang" && a.Val == "en", n.Data == "script", n.Data == "style", strings.Contains(a.Val, "/category/"):
+			case n.Data != "html" && a.Key == "lang" && a.Val == "en", n.Data == "script", n.Data == "style":
 				return
 			case slices.Contains([]string{"aria-label", "alt", "title", "placeholder"}, a.Key), isMeta && a.Key == "content" && strings.Contains(a.Val, " ") && !strings.Contains(a.Val, "="):
 				texts = append(texts, a.Val)
@@ -229,5 +229,52 @@ func TestChosenLanguage(t *testing.T) {
 	r.Header.Set("Accept-Language", "de")
 	if got, want := s.Client("").Send(r).Bytes, s.Client("").Get("/things/1").Bytes; !bytes.Equal(got, want) {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestTextsOfOperatorAndMails checks that the texts of the operator, the names of categories and
+// mails are in the language of the visitor.
+func TestTextsOfOperatorAndMails(t *testing.T) {
+	folder := t.TempDir()
+	for name, text := range map[string]string{
+		"welcome.md": "# Hello", "welcome.de.md": "# Hallo", "privacy.md": "# Privacy", "privacy.de.md": "# Datenschutz", "terms.md": "# Terms", "imprint.de.md": "# Impressum",
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			box := mailtest.New(t, mailtest.Options{})
+			s := servertest.Start(t, engine, func(c *config.Settings) {
+				c.SiteFolder, c.SMTPURL, c.SMTPFrom, c.Registration = folder, box.URL, "no-reply@example.org", true
+			})
+			servertest.PublishedThing(t, s.User("ada"), "Gear")
+			for code, want := range map[string][]string{
+				"en": {"Hello", "Tools", "Imprint: Impressum, Privacy, Terms", "Create your account on Meshyard", "Someone, probably you", "The link works once"},
+				"de": {"Hallo", "Werkzeuge", "Imprint: Impressum, Datenschutz, Terms", "Erstelle dein Konto bei Meshyard", "Jemand, vermutlich du", "Der Link funktioniert einmal"},
+			} {
+				b := s.Browser()
+				b.Languages, b.Accept = code, "text/html"
+				if home := string(b.Get("/").Bytes); !strings.Contains(home, ">"+want[0]+"</h1>") || !strings.Contains(home, ">"+want[1]+"</a>") {
+					t.Errorf("%s: the home page has no %q, or no category %q: %s", code, want[0], want[1], home)
+				}
+				if category := textsOf(t, b.Get("/category/tools").Bytes); !slices.Contains(category, want[1]) {
+					t.Errorf("%s: the page of the category has no %q: %q", code, want[1], category)
+				}
+				for i, name := range []string{"imprint", "privacy", "terms"} {
+					title := strings.Split(strings.TrimPrefix(want[2], "Imprint: "), ", ")[i]
+					if page := textsOf(t, b.Get("/legal/"+name).Bytes); !slices.Contains(page, title) || !strings.Contains(string(b.Get("/").Bytes), `"title":"`+title+`"`) {
+						t.Errorf("%s: the page %s is not %q, or no page links to it: %q", code, name, title, page)
+					}
+				}
+				b.Post("/signup", url.Values{"email": {code + "@example.org"}})
+				letter := box.Next()
+				if letter.Subject != want[3] || !strings.Contains(letter.Text, want[4]) || !strings.Contains(letter.Text, want[5]) {
+					t.Errorf("%s: got the mail %q, %q", code, letter.Subject, letter.Text)
+				}
+			}
+		})
 	}
 }

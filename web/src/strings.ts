@@ -42,5 +42,7 @@ export const t = {
     ...text.notified, ...sentence.notified,
     PROCESSING_FAILED: (file: string, name: string) => (name ? sentence.notified.PROCESSING_FAILED_OF(file, name) : sentence.notified.PROCESSING_FAILED(file)),
   },
+  /** The name of a category of a new server in the language of the page, or the given name of another category. */
+  categoryName: ({ slug, name }: { slug: string; name: string }): string => (text.categories as Partial<Record<string, string>>)[slug] ?? name,
   recorded: (reason: string) => recorded[reason] ?? reason.replace(/^The name was (\S+)\.$/, text.recorded.nameWas),
 };

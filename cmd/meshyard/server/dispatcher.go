@@ -9,6 +9,7 @@ import (
 	"github.com/meshyard/meshyard/internal/httpserver/requestline"
 	"github.com/meshyard/meshyard/internal/telemetry"
 	"github.com/meshyard/meshyard/internal/urls"
+	"github.com/meshyard/meshyard/internal/web/language"
 	"github.com/meshyard/meshyard/internal/web/webpage"
 	"github.com/meshyard/meshyard/rest"
 )
@@ -34,6 +35,9 @@ func (d *dispatcher) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Vary", "Accept")
 		http.Redirect(w, r, urls.BaseOf(r.Context(), d.webPages.BaseURL)+search, http.StatusFound)
 		return
+	}
+	if r.Method == http.MethodPost { // it may cause a mail
+		r = r.WithContext(language.WithRequest(r.Context(), r))
 	}
 	d.choose(r).ServeHTTP(w, r)
 	// The REST API, which serves / and /api/, names its own routes.

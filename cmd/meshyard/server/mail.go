@@ -11,6 +11,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/jobs"
 	"github.com/meshyard/meshyard/internal/mail"
+	"github.com/meshyard/meshyard/internal/web/language"
 	"github.com/meshyard/meshyard/internal/web/signin"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/account"
@@ -27,7 +28,7 @@ func (a *Server) enqueue(ctx context.Context, tx bun.Tx, work models.Work) error
 		return a.queue.FinishUpdate(ctx, tx.Tx, work.FinishUpdate, work.At)
 	case work.Mail != nil:
 		m := work.Mail
-		return a.queue.SendMail(ctx, tx.Tx, jobs.Mail{Purpose: string(m.Purpose), Name: m.Name, Email: m.Email, UserID: m.UserID, InvitationID: m.InvitationID})
+		return a.queue.SendMail(ctx, tx.Tx, jobs.Mail{Purpose: string(m.Purpose), Name: m.Name, Email: m.Email, UserID: m.UserID, InvitationID: m.InvitationID, Language: language.From(ctx).Code})
 	}
 	return a.queue.ExpireUpload(ctx, tx.Tx, work.ExpireUpload, work.At)
 }
@@ -40,13 +41,14 @@ func (a *Server) sendMail(ctx context.Context, m jobs.Mail) error {
 	if err != nil {
 		return err
 	}
+	ctx = language.With(ctx, m.Language) // also for the jobs that WriteEmails enqueues
 	emails, err := a.Store.Account.WriteEmails(ctx, models.Mail{Purpose: models.LinkPurpose(m.Purpose), Name: m.Name, Email: m.Email, UserID: m.UserID, InvitationID: m.InvitationID})
 	if err != nil {
 		return err
 	}
 	var failed error
 	for _, email := range emails {
-		subject, text := a.emailText(email)
+		subject, text := a.emailText(language.From(ctx), email)
 		err := sender.Send(ctx, mail.Message{To: email.To, Subject: subject, Text: text})
 		if err == nil {
 			continue
@@ -64,17 +66,23 @@ func (a *Server) sendMail(ctx context.Context, m jobs.Mail) error {
 }
 
 // emailText returns the subject and the text of a mail.
-func (a *Server) emailText(e account.Email) (subject, text string) {
-	site := a.Settings.SiteName
-	page, ask := map[models.LinkPurpose][3]string{
-		models.InvitationLink:   {signin.InvitationPath, "Your invitation to " + site, "You are invited to " + site + ". Create your account here:"},
-		models.SignUpLink:       {signin.InvitationPath, "Create your account on " + site, "Someone, probably you, wants to create an account on " + site + " with this e-mail address. Continue here:"},
-		models.ConfirmationLink: {signin.ConfirmPath, "Confirm your e-mail address on " + site, "The account " + e.Username + " on " + site + " has this e-mail address. Confirm that it is yours:"},
-		models.ResetLink:        {signin.ResetPath, "Reset your password on " + site, "Someone, probably you, wants to reset the password of the account " + e.Username + " on " + site + ". Choose a new one here:"},
-	}[e.Purpose], "If you did not ask for this mail, ignore it: nothing changes without the link."
-	link := a.Settings.BaseURL + page[0] + "?" + url.Values{"token": {e.Secret}}.Encode()
-	lines := []string{page[2], "", link, "", fmt.Sprintf("The link works once, until %s UTC.", e.ExpiresAt.UTC().Format("2 January 2006, 15:04")), ask}
-	return page[1], strings.Join(lines, "\n") + "\n"
+func (a *Server) emailText(in *language.Texts, e account.Email) (subject, text string) {
+	t := in.Mails
+	page := map[models.LinkPurpose]struct{ path, subject, text string }{
+		models.InvitationLink:   {signin.InvitationPath, t.Invitation, t.InvitationText},
+		models.SignUpLink:       {signin.InvitationPath, t.SignUp, t.SignUpText},
+		models.ConfirmationLink: {signin.ConfirmPath, t.Confirmation, t.ConfirmationText},
+		models.ResetLink:        {signin.ResetPath, t.Reset, t.ResetText},
+	}[e.Purpose]
+	text = page.text
+	if strings.Contains(text, "%[2]s") {
+		text = fmt.Sprintf(text, a.Settings.SiteName, e.Username)
+	} else {
+		text = fmt.Sprintf(text, a.Settings.SiteName)
+	}
+	link := a.Settings.BaseURL + page.path + "?" + url.Values{"token": {e.Secret}}.Encode()
+	lines := []string{text, "", link, "", fmt.Sprintf(t.Expires, e.ExpiresAt.UTC().Format(in.Date+", 15:04")), t.Ignore}
+	return fmt.Sprintf(page.subject, a.Settings.SiteName), strings.Join(lines, "\n") + "\n"
 }
 
 // opensRegistration reports whether visitors may create an account without a link. If the server

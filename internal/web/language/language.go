@@ -3,6 +3,8 @@
 package language
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -57,6 +59,37 @@ func find(code string) *Texts {
 		}
 	}
 	return nil
+}
+
+// WithRequest returns a context from which [From] returns the language of a request.
+func WithRequest(ctx context.Context, r *http.Request) context.Context {
+	return context.WithValue(ctx, requestKey{}, r)
+}
+
+// With returns a context from which [From] returns the language with a code.
+func With(ctx context.Context, code string) context.Context {
+	return context.WithValue(ctx, requestKey{}, code)
+}
+
+type requestKey struct{}
+
+// From returns the language that WithRequest or With has set, or else English.
+func From(ctx context.Context) *Texts {
+	switch of := ctx.Value(requestKey{}).(type) {
+	case *http.Request:
+		return Of(of)
+	case string:
+		if t := find(of); t != nil {
+			return t
+		}
+	}
+	return english
+}
+
+// Category returns the name of a category in the language, or the given name if the category is not
+// one of a new server.
+func (t *Texts) Category(slug, name string) string {
+	return cmp.Or(t.Categories[slug], name)
 }
 
 // SetHeader sets the headers of a response that depends on the language of the visitor.

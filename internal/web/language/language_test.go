@@ -127,7 +127,7 @@ func TestFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		found := make(map[string]string)
-		for _, section := range []string{"text", "sentences", "counts", "pages", "signIn", "viewer", "printing", "manage"} {
+		for _, section := range []string{"text", "sentences", "counts", "pages", "mails", "signIn", "viewer", "printing", "manage"} {
 			flatten(found, section, tree[section])
 		}
 		return found

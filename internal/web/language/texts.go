@@ -25,6 +25,7 @@ type document struct {
 	Text                                 map[string]any
 	Sentences, Counts, Printing, Manage  json.RawMessage
 	Pages                                json.RawMessage
+	Mails                                Mails
 	SignIn                               SignIn
 	Viewer                               Viewer
 }
@@ -41,12 +42,17 @@ func load(code string) *Texts {
 	}
 	t := &Texts{
 		Code: d.Code, Name: d.Name, Date: d.Date, Thousands: d.Thousands, Decimal: d.Decimal,
-		Errors: d.Errors, Inputs: d.Inputs, SignIn: d.SignIn, Viewer: d.Viewer,
+		Errors: d.Errors, Inputs: d.Inputs, Categories: map[string]string{}, Mails: d.Mails, SignIn: d.SignIn, Viewer: d.Viewer,
 	}
 	shared := make(map[string]string)
 	for key, value := range d.Text {
 		if text, ok := value.(string); ok { // the others are groups of texts, which only the client uses
 			shared[key] = text
+		}
+	}
+	if categories, ok := d.Text["categories"].(map[string]any); ok {
+		for slug, name := range categories {
+			t.Categories[slug], _ = name.(string)
 		}
 	}
 	t.Skip, t.CreateAccount = shared["skip"], shared["signUp"]
@@ -82,11 +88,24 @@ type Texts struct {
 	Errors map[apierror.Code]string
 	Inputs map[string]string
 
+	// Categories are the names of the categories of a new server by slug.
+	Categories map[string]string
+
 	Skip          string // the link to the content
 	CreateAccount string
+	Mails         Mails
 	SignIn        SignIn
 	Gallery       Gallery
 	Viewer        Viewer
+}
+
+// Mails are the texts of mails, which contain the name of the site and the username.
+type Mails struct {
+	Invitation, InvitationText     string
+	SignUp, SignUpText             string
+	Confirmation, ConfirmationText string
+	Reset, ResetText               string
+	Expires, Ignore                string
 }
 
 // SignIn are the texts of the pages of package signin.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"html/template"
+	"maps"
 	"net/http"
 	"os"
 	"path"
@@ -15,17 +16,44 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/markdown"
 	"github.com/meshyard/meshyard/internal/web/assets"
+	"github.com/meshyard/meshyard/internal/web/language"
 )
 
 // Site holds the settings of the operator for the pages.
 type Site struct {
-	Name    string
-	Color   config.Color
-	Logo    *assets.Asset // nil: none
-	Welcome template.HTML // at the top of the home page; may be empty
-	Legal   []LegalPage
+	Name  string
+	Color config.Color
+	Logo  *assets.Asset // nil: none
 
 	logoName string
+	welcome  translations
+	legal    []translations // by name
+}
+
+// translations are the texts of a file in the site folder, by the code of the language. The code is
+// empty for the file that has none in its name.
+type translations map[string]LegalPage
+
+// in returns the text in a language or, if there is none, the one without a language, or else the
+// first one.
+func (t translations) in(code string) LegalPage {
+	for _, code := range append([]string{code, ""}, slices.Sorted(maps.Keys(t))...) {
+		if page, ok := t[code]; ok {
+			return page
+		}
+	}
+	return LegalPage{}
+}
+
+// Welcome returns the text at the top of the home page in a language. It may be empty.
+func (s *Site) Welcome(code string) template.HTML { return s.welcome.in(code).HTML }
+
+// Legal returns the pages of the operator in a language, by name.
+func (s *Site) Legal(code string) (pages []LegalPage) {
+	for _, t := range s.legal {
+		pages = append(pages, t.in(code))
+	}
+	return pages
 }
 
 // LegalPage is a page of the operator such as an imprint, at /legal/NAME.
@@ -36,7 +64,7 @@ type LegalPage struct {
 }
 
 const (
-	welcomeFile = "welcome.md"
+	welcomeFile = "welcome" // without the language and .md
 	maxLogo     = 1 << 20
 	maxMarkdown = 1 << 20
 )
@@ -44,10 +72,10 @@ const (
 var legalName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 
 // NewSite loads the files that the operator configured: a logo, and a folder with Markdown files.
-// welcome.md is the text at the top of the home page; each other file becomes a page. logo and
-// folder may be empty.
+// welcome.md is the text at the top of the home page; each other file becomes a page. welcome.de.md
+// is the text for visitors whose language is German. logo and folder may be empty.
 func NewSite(name string, color config.Color, logo, folder string) (*Site, error) {
-	s := &Site{Name: name, Color: color}
+	s := &Site{Name: name, Color: color, welcome: translations{}}
 	if logo != "" {
 		content, err := readFile(logo, maxLogo)
 		if err != nil {
@@ -66,6 +94,7 @@ func NewSite(name string, color config.Color, logo, folder string) (*Site, error
 	if err != nil {
 		return nil, fmt.Errorf("--site-folder: %w", err)
 	}
+	byName := map[string]translations{}
 	for _, entry := range entries {
 		stem, isMarkdown := strings.CutSuffix(entry.Name(), ".md")
 		if !isMarkdown || entry.IsDir() {
@@ -76,16 +105,35 @@ func NewSite(name string, color config.Color, logo, folder string) (*Site, error
 			return nil, fmt.Errorf("--site-folder: %w", err)
 		}
 		html := template.HTML(markdown.HTML(string(text)))
-		if entry.Name() == welcomeFile {
-			s.Welcome = html
+		stem, code, hasCode := strings.Cut(stem, ".")
+		if hasCode && !slices.ContainsFunc(language.All, func(t *language.Texts) bool { return t.Code == code }) {
+			return nil, fmt.Errorf("--site-folder: %s: %q is not the code of a language of the gallery: use %s", entry.Name(), code, codes())
+		}
+		if stem == welcomeFile {
+			s.welcome[code] = LegalPage{HTML: html}
 			continue
 		}
 		if !legalName.MatchString(stem) {
 			return nil, fmt.Errorf("--site-folder: %s: the name must be lower-case letters, digits, - and _, because it is part of the URL /legal/NAME", entry.Name())
 		}
-		s.Legal = append(s.Legal, LegalPage{stem, heading(text, stem), html})
+		if byName[stem] == nil {
+			byName[stem] = translations{}
+		}
+		byName[stem][code] = LegalPage{stem, heading(text, stem), html}
+	}
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		s.legal = append(s.legal, byName[name])
 	}
 	return s, nil
+}
+
+// codes lists the languages of the gallery.
+func codes() string {
+	var all []string
+	for _, t := range language.All {
+		all = append(all, t.Code)
+	}
+	return strings.Join(all, " or ")
 }
 
 func readFile(name string, limit int64) ([]byte, error) {
@@ -128,12 +176,13 @@ func (s *Site) ServeLogo(w http.ResponseWriter, r *http.Request) {
 
 // serveLegal serves a page of the operator. It is always public.
 func (o Options) serveLegal(w http.ResponseWriter, r *http.Request, v *view, name string) {
-	at := slices.IndexFunc(o.Site.Legal, func(l LegalPage) bool { return l.Name == name })
+	legal := o.Site.Legal(v.Lang.Code)
+	at := slices.IndexFunc(legal, func(l LegalPage) bool { return l.Name == name })
 	if at < 0 {
 		o.write(w, r, http.StatusNotFound, o.newView(r, missingPage, v.Config.User))
 		return
 	}
-	v.Title, v.Legal = o.Site.Legal[at].Title, o.Site.Legal[at].HTML
+	v.Title, v.Legal = legal[at].Title, legal[at].HTML
 	o.write(w, r, http.StatusOK, v)
 }
 

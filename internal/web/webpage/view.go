@@ -235,6 +235,15 @@ func (v *view) Tabs() []link {
 	return []link{{t.Things, "designs"}, {t.Makes, "makes"}, {t.Collections, "collections"}, {t.Likes, "likes"}, {t.Followers, "followers"}, {t.Following, "following"}}
 }
 
+// translate replaces the names of categories with those in the language of the visitor.
+func (v *view) translate(categories []categoryLink) {
+	for i := range categories {
+		c := &categories[i]
+		c.Name = v.Lang.Category(c.Slug, c.Name)
+		v.translate(c.Children)
+	}
+}
+
 // describe sets the fields of the view that are derived from the data of a page.
 func (o Options) describe(v *view, p page, of pageData) {
 	v.Of, v.List, v.Featured, v.Categories = of.Page, of.List, of.Featured, of.Categories
@@ -245,10 +254,14 @@ func (o Options) describe(v *view, p page, of pageData) {
 		v.List = of.Page.List
 	}
 	n, t := v.Of, v.T()
+	v.translate(v.Categories)
+	if p.kind == categoryPage {
+		n.Name = v.Lang.Category(n.Slug, n.Name)
+	}
 	v.Title = n.DisplayName()
 	switch p.kind {
 	case homePage:
-		v.Title, v.Description, v.Path = "", firstText(string(o.Site.Welcome)), "/"
+		v.Title, v.Description, v.Path = "", firstText(string(o.Site.Welcome(v.Lang.Code))), "/"
 		v.Feed, v.FeedTitle = "/feed.xml", t.Newest
 		if v.Description == "" {
 			v.Description = t.Site

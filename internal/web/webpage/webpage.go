@@ -313,13 +313,13 @@ func (o Options) newView(r *http.Request, k kind, visitor *User) *view {
 		Kind: k, Lang: t, Scheme: pages.Scheme(r), Base: base, BaseURL: o.BaseURL, Nonce: rand.Text(), Site: o.Site, Theme: o.Site.Theme(), Styles: template.CSS(o.Styles), Script: base + o.Script(t.Code), Icon: base + o.Icon, Of: new(node),
 		Config: clientConfig{
 			Name: o.Site.Name, Accent: o.Site.Color.String(), BaseURL: o.BaseURL, User: visitor, AnonymousRead: o.AnonymousRead, Registration: o.Registration, UploadLimit: o.UploadLimit,
-			Locale: t.Code, Languages: languages, Welcome: o.Site.Welcome, Legal: []link{},
+			Locale: t.Code, Languages: languages, Welcome: o.Site.Welcome(t.Code), Legal: []link{},
 		},
 	}
 	if o.Site.Logo != nil {
 		v.Config.Logo = base + o.Site.LogoPath()
 	}
-	for _, l := range o.Site.Legal {
+	for _, l := range o.Site.Legal(t.Code) {
 		v.Config.Legal = append(v.Config.Legal, link{l.Title, base + "/legal/" + l.Name})
 	}
 	if k == missingPage {

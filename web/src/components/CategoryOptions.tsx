@@ -1,4 +1,5 @@
 import type { NewThingDefaultsData } from '../generated';
+import { t } from '../strings';
 import { initially } from './Field';
 
 /** The options of a <select> for a category. */
@@ -6,8 +7,8 @@ export function CategoryOptions({ categories, chosen }: { categories: NonNullabl
   return (
     <>
       {categories.map((root) => (
-        <optgroup key={root.slug} label={root.name}>
-          {[root, ...root.children].map((one) => <option key={one.slug} value={one.slug} {...initially(one.slug === chosen)}>{one.name}</option>)}
+        <optgroup key={root.slug} label={t.categoryName(root)}>
+          {[root, ...root.children].map((one) => <option key={one.slug} value={one.slug} {...initially(one.slug === chosen)}>{t.categoryName(one)}</option>)}
         </optgroup>
       ))}
     </>

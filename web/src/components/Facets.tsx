@@ -14,7 +14,7 @@ export const switchNames: Record<SwitchName, string> = { featured: t.onlyFeature
 
 /** The name of a value of a filter. */
 export function nameOf(list: string, value: string, tree?: CategoriesData): string {
-  if (list === 'category') return categoryOf(value, tree)?.name ?? value;
+  if (list === 'category') return t.categoryName({ slug: value, name: categoryOf(value, tree)?.name ?? value });
   if (list === 'license') return t.licenses[value.toUpperCase() as License] ?? value;
   if (list === 'format') return t.formats[value.toUpperCase() as MeshFormat] ?? value;
   return list === 'tag' ? `#${value}` : value;
@@ -42,7 +42,7 @@ export function Facets({ query, facets, tree }: { query: URLSearchParams; facets
             </label>
           ))}
         </fieldset>
-        <Facet title={t.category} name="category" query={query} tree={tree} values={values?.categories.map(({ category, count }) => ({ value: category.slug, name: category.name, count }))} />
+        <Facet title={t.category} name="category" query={query} tree={tree} values={values?.categories.map(({ category, count }) => ({ value: category.slug, name: t.categoryName(category), count }))} />
         <Facet title={t.format} name="format" query={query} values={values?.formats.map(({ format, count }) => ({ value: format.toLowerCase(), name: t.formats[format], count }))} />
         <Facet title={t.license} name="license" query={query} values={values?.licenses.map(({ license, count }) => ({ value: license.toLowerCase(), name: t.licenses[license], count }))} />
         <SizeFacet query={query} />

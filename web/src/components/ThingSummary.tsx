@@ -82,8 +82,8 @@ export function ThingSummary({ thing, reload }: { thing: Thing; reload: () => vo
       <dl class="meta">
         <dt>{t.category}</dt>
         <dd>
-          {thing.category.parent && <><a href={href(`/category/${thing.category.parent.slug}`)}>{thing.category.parent.name}</a> / </>}
-          <a href={href(`/category/${thing.category.slug}`)}>{thing.category.name}</a>
+          {thing.category.parent && <><a href={href(`/category/${thing.category.parent.slug}`)}>{t.categoryName(thing.category.parent)}</a> / </>}
+          <a href={href(`/category/${thing.category.slug}`)}>{t.categoryName(thing.category)}</a>
         </dd>
         {thing.publishedAt && <><dt>{t.published}</dt><dd><time dateTime={thing.publishedAt}>{date(thing.publishedAt)}</time></dd></>}
         <dt>{t.updated}</dt>

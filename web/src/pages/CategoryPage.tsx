@@ -10,20 +10,21 @@ import { useTitle } from '../title';
 export function CategoryPage({ slug }: { slug: string }) {
   const list = useList(category, { slug }, (data) => data.category?.things);
   const found = list.data?.category;
-  useTitle(found?.name);
+  const name = found ? t.categoryName({ slug, name: found.name }) : undefined;
+  useTitle(name);
   return (
     <div class="page">
       {found && (
         <div class="page-head">
           <nav class="crumbs" aria-label={t.category}>
             <a href={href('/explore')}>{t.explore}</a>
-            {found.parent && <a href={href(`/category/${found.parent.slug}`)}>{found.parent.name}</a>}
+            {found.parent && <a href={href(`/category/${found.parent.slug}`)}>{t.categoryName(found.parent)}</a>}
           </nav>
-          <h1>{found.name}</h1>
+          <h1>{name}</h1>
           <p class="quiet">{t.thingsCount(found.thingCount)}</p>
           {found.children.length > 0 && (
             <nav class="chips" aria-label={t.browseCategories}>
-              {found.children.map((child) => <a key={child.slug} class="chip" href={href(`/category/${child.slug}`)}>{child.name} <span>{compact(child.thingCount)}</span></a>)}
+              {found.children.map((child) => <a key={child.slug} class="chip" href={href(`/category/${child.slug}`)}>{t.categoryName(child)} <span>{compact(child.thingCount)}</span></a>)}
             </nav>
           )}
         </div>

@@ -25,7 +25,7 @@ export function HomePage() {
         <>
           <nav class="chips one-line" aria-label={t.browseCategories}>
             {data.categories?.filter((category) => category.thingCount > 0).map((category) => (
-              <a key={category.slug} class="chip" href={href(`/category/${category.slug}`)}>{category.name} <span>{compact(category.thingCount)}</span></a>
+              <a key={category.slug} class="chip" href={href(`/category/${category.slug}`)}>{t.categoryName(category)} <span>{compact(category.thingCount)}</span></a>
             ))}
           </nav>
           <Row title={t.featured} things={data.featured?.nodes} more="/explore?featured=1&sort=NEWEST" atTop />
