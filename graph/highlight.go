@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"slices"
 
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/internal/fieldset"
@@ -13,6 +14,7 @@ import (
 var (
 	thingTexts      = fieldset.Of[models.Thing]("Name", "Description")
 	makeTexts       = fieldset.Of[models.Make]("Name", "Description")
+	pathOfFile      = fieldset.Of[models.File]("Name", "Folder")
 	collectionTexts = fieldset.Of[models.Collection]("Name", "Description")
 )
 
@@ -52,6 +54,10 @@ func (r *Resolver) highlights(ctx context.Context, edges []*model.SearchEdge) ([
 	if err != nil {
 		return nil, err
 	}
+	foundFiles, err := r.filesToMark(ctx, edges, foundThings, foundTags)
+	if err != nil {
+		return nil, err
+	}
 	return each(edges, func(e *model.SearchEdge) []*model.Highlight {
 		all := []*model.Highlight{}
 		mark := func(field model.HighlightField, text string) { all = append(all, highlight(field, text, e.Words)...) }
@@ -63,6 +69,11 @@ func (r *Resolver) highlights(ctx context.Context, edges []*model.SearchEdge) ([
 					mark(model.HighlightFieldTag, tag.Name)
 				}
 				mark(model.HighlightFieldDescription, t.Description)
+				for _, f := range foundFiles[hit.ID] {
+					if len(all) < maxHighlights {
+						mark(model.HighlightFieldFile, f.Path())
+					}
+				}
 			}
 		case *models.Make:
 			if m := foundMakes[hit.ID]; m != nil {
@@ -81,6 +92,33 @@ func (r *Resolver) highlights(ctx context.Context, edges []*model.SearchEdge) ([
 		}
 		return all
 	})
+}
+
+// maxHighlights is the maximum number of highlights of a thing: those of the name, the description
+// and 20 tags, or else of this many files.
+const maxHighlights = 22
+
+// filesToMark returns the files of those things in which a search has found a word that is in none
+// of their other texts.
+func (r *Resolver) filesToMark(ctx context.Context, edges []*model.SearchEdge, found map[int64]*models.Thing, tags map[int64][]*models.Tag) (map[int64][]*models.File, error) {
+	var ids []int64
+	for _, e := range edges {
+		hit, ok := e.Node.(*models.Thing)
+		if !ok || found[hit.ID] == nil || len(e.Words) == 0 {
+			continue
+		}
+		texts := []string{found[hit.ID].Name, found[hit.ID].Description}
+		for _, tag := range tags[hit.ID] {
+			texts = append(texts, tag.Name)
+		}
+		in := func(word tokenize.Word) bool {
+			return slices.ContainsFunc(texts, func(text string) bool { return tokenize.Excerpt(text, []tokenize.Word{word}) != nil })
+		}
+		if slices.ContainsFunc(e.Words, func(word tokenize.Word) bool { return !in(word) }) {
+			ids = append(ids, hit.ID)
+		}
+	}
+	return r.Store.FilesOn(ctx, pathOfFile, models.OnThing, ids)
 }
 
 // highlight returns an excerpt of a text with the matching words marked, or nil if no word matches.

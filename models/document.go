@@ -2,7 +2,10 @@ package models
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"slices"
+	"strings"
 
 	"github.com/uptrace/bun"
 
@@ -19,8 +22,8 @@ import (
 type Index struct {
 	Noun      string // the name of the type in the vocabulary
 	documents string // the table
-	// texts selects id, name, tags, creator and body of the objects that everyone can find. Their
-	// creators are the table u.
+	// texts selects id, name, tags, creator and body of the objects that everyone can find, and the
+	// paths of the files of things. Their creators are the table u.
 	texts func(db bun.IDB) *bun.SelectQuery
 	ID    string // the ID column of the objects' table, with alias
 }
@@ -29,7 +32,9 @@ var (
 	ThingIndex = &Index{"thing", "thing_documents", func(db bun.IDB) *bun.SelectQuery {
 		return db.NewSelect().TableExpr("things AS t").Join("JOIN users AS u ON u.id = t.owner_id").
 			ColumnExpr("t.id, t.name, u.username AS creator, t.description AS body").
-			ColumnExpr("coalesce((SELECT string_agg(tt.name, ' ') FROM thing_tags AS tt WHERE tt.thing_id = t.id), '') AS tags").Where("t.state = 'published'")
+			ColumnExpr("coalesce((SELECT string_agg(tt.name, ' ') FROM thing_tags AS tt WHERE tt.thing_id = t.id), '') AS tags").
+			ColumnExpr("substr(coalesce((SELECT string_agg(fp.path, ' ') FROM (SELECT CASE WHEN f.folder = '' THEN f.name ELSE f.folder || '/' || f.name END AS path FROM files AS f "+
+				"WHERE f.target_type = 'thing' AND f.target_id = t.id AND f.state = 'finalized' ORDER BY f.rank, f.id LIMIT ?) AS fp), ''), 1, ?) AS files", maxPaths, maxPathText).Where("t.state = 'published'")
 	}, "t.id"}
 	MakeIndex = &Index{"make", "make_documents", func(db bun.IDB) *bun.SelectQuery {
 		return db.NewSelect().TableExpr("makes AS m").Join("JOIN users AS u ON u.id = m.owner_id").
@@ -46,15 +51,78 @@ var (
 
 var Indexes = []*Index{ThingIndex, MakeIndex, UserIndex, CollectionIndex}
 
+// The paths of files that the document of a thing has: the first ones by rank, and at most this
+// number of characters of them.
+const maxPaths, maxPathText = 500, 16_000
+
 // Document holds the searchable texts of one object.
 type Document struct {
-	ID                        int64
-	Name, Tags, Creator, Body string
+	ID                               int64
+	Name, Tags, Creator, Body, Files string
 }
 
-// Fields returns the words of a document by field, the field with the highest weight first.
+// Fields returns the words of a document by field, the field with the highest weight first. The
+// last one also has those of the files.
 func (d Document) Fields() [4][]string {
-	return [4][]string{tokenize.Words(d.Name), tokenize.Words(d.Tags), tokenize.Words(d.Creator), tokenize.Words(d.Body)}
+	body, files := tokenize.Words(d.Body), tokenize.Words(d.Files)
+	in := make(map[string]bool, len(body))
+	for _, word := range body {
+		in[word] = true
+	}
+	files = slices.DeleteFunc(files, func(word string) bool { return in[word] })
+	return [4][]string{tokenize.Words(d.Name), tokenize.Words(d.Tags), tokenize.Words(d.Creator), append(body, files...)}
+}
+
+// FilePaths returns the text of a document for the paths of files, in the order of their ranks.
+func FilePaths(paths []string) string {
+	text := []rune(strings.Join(paths[:min(len(paths), maxPaths)], " "))
+	return string(text[:min(len(text), maxPathText)])
+}
+
+// IndexFiles updates the documents of things of earlier versions, which lack the paths of files. It
+// continues where an earlier call was interrupted, and opens many transactions. It returns the
+// number of things.
+func (db *DB) IndexFiles(ctx context.Context) (indexed int, err error) {
+	for {
+		var ids []int64
+		err := db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+			ids = nil
+			var after int64
+			err := db.ForUpdate(tx.NewSelect().Table("outdated_documents").Column("after_id").Where("noun = ?", ThingIndex.Noun)).Scan(ctx, &after)
+			if errors.Is(err, sql.ErrNoRows) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			err = tx.NewSelect().Table("things").Column("id").Where("id > ? AND state = ?", after, Published).Order("id").Limit(200).Scan(ctx, &ids)
+			if err != nil {
+				return err
+			}
+			if len(ids) == 0 {
+				_, err := tx.NewDelete().Table("outdated_documents").Where("noun = ?", ThingIndex.Noun).Exec(ctx)
+				return err
+			}
+			if err := db.Index(ctx, tx, ThingIndex, ids...); err != nil {
+				return err
+			}
+			_, err = tx.NewUpdate().Table("outdated_documents").Set("after_id = ?", ids[len(ids)-1]).Where("noun = ?", ThingIndex.Noun).Exec(ctx)
+			return err
+		})
+		if err != nil || len(ids) == 0 {
+			return indexed, err
+		}
+		indexed += len(ids)
+	}
+}
+
+// indexTarget updates the document of a thing whose files have changed. Only published things have
+// documents.
+func (db *DB) indexTarget(ctx context.Context, tx bun.Tx, on owned) error {
+	if on.Type != OnThing || !on.published {
+		return nil
+	}
+	return db.Index(ctx, tx, ThingIndex, on.ID)
 }
 
 // Index updates the documents of some objects. It removes the documents of objects that are deleted

@@ -348,7 +348,10 @@ func (s *Store) changeFile(ctx context.Context, caller auth.Caller, id int64, on
 		if err := change(ctx, tx, f, locked.owner); err != nil {
 			return err
 		}
-		return touch(ctx, tx, target)
+		if err := touch(ctx, tx, target); err != nil {
+			return err
+		}
+		return s.DB.indexTarget(ctx, tx, locked)
 	})
 }
 

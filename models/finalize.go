@@ -285,7 +285,10 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, unranked m
 			return err
 		}
 	}
-	return touch(ctx, tx, on.Target)
+	if err := touch(ctx, tx, on.Target); err != nil {
+		return err
+	}
+	return s.DB.indexTarget(ctx, tx, on)
 }
 
 // LockContent locks the row of a content until tx ends, and returns it. It is an upsert, which

@@ -37,6 +37,8 @@ type owned struct {
 	owner   int64 // of the target
 	thingID int64 // the thing, or that of the make or comment; 0: none
 	make    *Make // if the target is a make
+	// published reports whether the target is a published thing.
+	published bool
 }
 
 // lockOwned locks a target of the caller until tx ends, so that concurrent finalizations to it run
@@ -51,7 +53,7 @@ func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, ta
 		if err != nil {
 			return o, err
 		}
-		o.owner, o.thingID, down = t.OwnerID, t.ID, t.checkNotTakenDown(caller)
+		o.owner, o.thingID, o.published, down = t.OwnerID, t.ID, t.State == Published, t.checkNotTakenDown(caller)
 		if t.OwnerID != caller.UserID {
 			return o, t.ofSomeoneElse(caller)
 		}

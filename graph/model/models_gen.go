@@ -1156,17 +1156,20 @@ const (
 	HighlightFieldTag HighlightField = "TAG"
 	// The description, in Markdown.
 	HighlightFieldDescription HighlightField = "DESCRIPTION"
+	// The path of a file in its thing, if the other texts do not have all words of the query.
+	HighlightFieldFile HighlightField = "FILE"
 )
 
 var AllHighlightField = []HighlightField{
 	HighlightFieldName,
 	HighlightFieldTag,
 	HighlightFieldDescription,
+	HighlightFieldFile,
 }
 
 func (e HighlightField) IsValid() bool {
 	switch e {
-	case HighlightFieldName, HighlightFieldTag, HighlightFieldDescription:
+	case HighlightFieldName, HighlightFieldTag, HighlightFieldDescription, HighlightFieldFile:
 		return true
 	}
 	return false

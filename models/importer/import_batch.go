@@ -41,7 +41,7 @@ func (l *loader) batches(ctx context.Context) <-chan []incoming {
 		}
 		for th := range l.Things(first) {
 			th.Tags = l.validTags(th)
-			d := models.Document{ID: th.ID, Name: th.Name, Tags: strings.Join(th.Tags, " "), Creator: author(th), Body: th.Description}
+			d := models.Document{ID: th.ID, Name: th.Name, Tags: strings.Join(th.Tags, " "), Creator: author(th), Body: th.Description, Files: models.FilePaths(names(th.Files))}
 			if batch = append(batch, incoming{th, d.Fields(), markdown.HTML(th.Description)}); len(batch) == importBatch && !send() {
 				return
 			}
@@ -51,6 +51,15 @@ func (l *loader) batches(ctx context.Context) <-chan []incoming {
 		}
 	}()
 	return ready
+}
+
+// names returns the names of files.
+func names(files []dataset.File) []string {
+	all := make([]string, len(files))
+	for i, f := range files {
+		all[i] = f.Name
+	}
+	return all
 }
 
 // validTags returns the valid tags of a thing, and reports the others as skipped.

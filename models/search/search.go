@@ -15,9 +15,9 @@ import (
 )
 
 // Each object in a search result contains all words of the query, each as a prefix of a word in the
-// name, the tags, the creator's name or the description. A word that is no prefix of a known word
-// is replaced by the most similar known words. If no object contains all words, the result has
-// objects with some of them, those with the most words first.
+// name, the tags, the creator's name, the description or the paths of files. A word that is no
+// prefix of a known word is replaced by the most similar known words. If no object contains all
+// words, the result has objects with some of them, those with the most words first.
 
 // SearchType is the type of the objects to search.
 type SearchType string

@@ -2,6 +2,8 @@ package search_test
 
 import (
 	"bufio"
+	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"net/url"
 	"os"
@@ -14,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/meshyard/meshyard/graph"
+	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/search"
 	"github.com/meshyard/meshyard/test/servertest"
@@ -200,6 +203,65 @@ func TestSearchFollowsChanges(t *testing.T) {
 	})
 }
 
+// TestSearchFileNames checks that things are found by the names and folders of their files, also
+// after these have changed, and that the matching files are highlighted.
+func TestSearchFileNames(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		thing := ada.Thing("Clock")
+		stl := servertest.Mesh(t, "hschendel_simple_bin.stl")
+		gear := ada.Upload("part_14_gear.stl", stl)
+		ada.Finalize("thing", thing, gear).Want(t, 200)
+		found := func(query string, want bool) {
+			t.Helper()
+			if got := slices.Contains(find(ada, query), servertest.ID(thing)); got != want {
+				t.Errorf("search %q finds the thing: %t, want %t", query, got, want)
+			}
+		}
+		found("part_14_gear", false) // a draft
+		ada.Publish(thing).Want(t, 200)
+		for _, query := range []string{"part_14_gear", "part_14_gear.stl", "PART 14", "gears clock", "gear"} {
+			found(query, true)
+		}
+		user := servertest.Must(s.Store.Admin().User(t.Context(), "ada"))(t)
+		up := servertest.Must(s.Store.Upload(t.Context(), auth.Caller{UserID: user.ID}, models.NewUpload{Folder: "Escapement/Left", Name: "anchor.stl", Bytes: bytes.NewReader(stl)}))(t)
+		ada.Finalize("thing", thing, up.ID).Want(t, 200)
+		found("escapement anchor", true)
+		var r struct {
+			Search struct {
+				Edges []struct {
+					Highlights []struct {
+						Field string
+						Parts []struct {
+							Text    string
+							IsMatch bool
+						}
+					}
+				}
+			}
+		}
+		ada.Query(`{ search(query: "escapement") { edges { highlights { field parts { text isMatch } } } } }`, nil, &r)
+		if got := fmt.Sprint(r.Search.Edges); got != "[{[{FILE [{Escapement true} {/Left/anchor.stl false}]}]}]" {
+			t.Errorf("the highlights are %s", got)
+		}
+		ada.Do("DELETE", fmt.Sprintf("/things/%d/files/%d", thing, up.ID), nil).Want(t, 200)
+		found("escapement anchor", false)
+		found("part_14_gear", true)
+
+		// A database of an earlier version has documents without files.
+		for _, statement := range []string{"DELETE FROM thing_documents WHERE true", "INSERT INTO outdated_documents (noun, after_id) VALUES ('thing', 0)"} {
+			servertest.Must(s.Store.DB.Write.ExecContext(t.Context(), statement))(t)
+		}
+		found("part_14_gear", false)
+		for _, want := range []int{1, 0} {
+			if n, err := s.Store.DB.IndexFiles(t.Context()); n != want || err != nil {
+				t.Errorf("indexed %d things, %v; want %d", n, err, want)
+			}
+		}
+		found("part_14_gear", true)
+	})
+}
+
 // TestHighlightsFacetsAndSuggestions checks highlights, facets and suggestions.
 func TestHighlightsFacetsAndSuggestions(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -306,7 +368,7 @@ func searchWithFacets(t *testing.T, c *servertest.Client) {
 		const nodes = `nodes { ... on Thing { id } ... on Make { id } ... on User { id } }`
 		c.Query(`{
 				plain: search(`+arguments+`, first: 24) { totalCount `+nodes+` }
-				with: search(`+arguments+`, first: 24) { totalCount `+nodes+` facets { licenses { count } categories { category { name parent { name } } } tags { tag { name thingCount } } } }
+				with: search(`+arguments+`, first: 24) { totalCount `+nodes+` facets(first: 11) { licenses { count } categories { category { name parent { name } } } tags { tag { name thingCount } } } }
 				long: search(`+arguments+`, first: 25) { totalCount `+nodes+` }
 			}`, nil, &found)
 		if d := cmp.Diff(found.Plain.result, found.With.result); d != "" {

@@ -325,7 +325,11 @@ func (a *Server) backfill(ctx context.Context) error {
 		a.Logger.Info("rendered stored HTML again", "rows", rendered)
 	}
 	_, err2 := a.Store.Previews.AssignShapes(ctx)
-	return errors.Join(err, err2)
+	indexed, err3 := a.Store.DB.IndexFiles(ctx)
+	if indexed > 0 {
+		a.Logger.Info("added the paths of files to the search index", "things", indexed)
+	}
+	return errors.Join(err, err2, err3)
 }
 
 // Statements returns the number of statements that were sent to the database.
