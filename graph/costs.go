@@ -83,6 +83,12 @@ func fieldCost(field string, arguments map[string]any) graphqlhttp.Cost {
 	case "Mutation.undoThingsUpdate":
 		cost.Entries = bulk.MaxThings
 		cost.Own += mutationCost * bulk.MaxThings
+	case "Mutation.createStagedUploads", "Mutation.completeStagedUploads":
+		// Each upload is a transaction.
+		input, _ := arguments["input"].(map[string]any)
+		uploads, _ := input["uploads"].([]any)
+		cost.Entries = len(uploads)
+		cost.Own += mutationCost * len(uploads)
 	case "Query.renderMarkdown":
 		text, _ := arguments["text"].(string)
 		cost.Own += connectionCost + len(text)/markdownPerCost

@@ -10,6 +10,7 @@ import (
 
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
+	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/urls/signing"
 	"github.com/meshyard/meshyard/models"
 )
@@ -39,6 +40,32 @@ func (r *mutationResolver) StageUpload(ctx context.Context, input model.StageUpl
 		return nil, err
 	}
 	return &model.StageUploadPayload{Upload: upload}, nil
+}
+
+// CreateStagedUploads is the resolver for the createStagedUploads field.
+func (r *mutationResolver) CreateStagedUploads(ctx context.Context, input model.CreateStagedUploadsInput) (*model.CreateStagedUploadsPayload, error) {
+	uploads := make([]models.NewStagedUpload, len(input.Uploads))
+	for i, u := range input.Uploads {
+		uploads[i] = *u
+	}
+	created, err := r.Store.CreateStagedUploads(ctx, caller(ctx), uploads, input.Target)
+	if err != nil {
+		return nil, err
+	}
+	return &model.CreateStagedUploadsPayload{Uploads: created}, nil
+}
+
+// CompleteStagedUploads is the resolver for the completeStagedUploads field.
+func (r *mutationResolver) CompleteStagedUploads(ctx context.Context, input model.CompleteStagedUploadsInput) (*model.CompleteStagedUploadsPayload, error) {
+	uploads := make([]models.CompleteUpload, len(input.Uploads))
+	for i, u := range input.Uploads {
+		uploads[i] = *u
+	}
+	done, err := r.Store.CompleteStagedUploads(ctx, caller(ctx), uploads)
+	if err != nil {
+		return nil, err
+	}
+	return &model.CompleteStagedUploadsPayload{Uploads: done}, nil
 }
 
 // FinalizeFiles is the resolver for the finalizeFiles field.
@@ -95,6 +122,28 @@ func (r *stagedUploadResolver) FormFields(ctx context.Context, obj *models.Stage
 // MaxSize is the resolver for the maxSize field.
 func (r *stagedUploadResolver) MaxSize(ctx context.Context, obj *models.StagedUpload) (int64, error) {
 	return obj.Limit, nil
+}
+
+// TusURL is the resolver for the tusUrl field.
+func (r *stagedUploadResolver) TusURL(ctx context.Context, obj *models.StagedUpload) (*string, error) {
+	if !obj.IsResumable() {
+		return nil, nil
+	}
+	url := r.at(ctx).URLs.Resumable(obj.FileID)
+	return &url, nil
+}
+
+// Parts is the resolver for the parts field.
+func (r *stagedUploadResolver) Parts(ctx context.Context, obj *models.StagedUpload) ([]*bucket.Part, error) {
+	parts, ok, err := r.Store.Parts(ctx, obj)
+	if err != nil || !ok {
+		return nil, err
+	}
+	pointers := make([]*bucket.Part, len(parts))
+	for i := range parts {
+		pointers[i] = &parts[i]
+	}
+	return pointers, nil
 }
 
 // DeletePendingUploadPayload returns exec.DeletePendingUploadPayloadResolver implementation.

@@ -2,7 +2,6 @@ package models
 
 import (
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -54,6 +53,7 @@ type NewResumable struct {
 	Metadata map[string]string
 	Partial  bool
 	Parts    []int64 // the parts that JoinResumables will join; nil: none
+	Target   *Target // to which FinalizeOne attaches the file; nil: none
 }
 
 // staged returns the stored bytes.
@@ -78,6 +78,14 @@ func (u *Resumable) PartIDs() []int64 {
 // Complete reports whether all bytes have arrived.
 func (u *Resumable) Complete() bool { return u.Length != nil && *u.Length == u.Received }
 
+// reserved returns how many bytes the upload counts as before it is done.
+func (u *Resumable) reserved() int64 {
+	if u.Length != nil {
+		return *u.Length
+	}
+	return u.Received
+}
+
 // CreateResumable begins an upload of the caller that arrives in several requests. Its length
 // counts towards the quota from now on. It opens a transaction.
 func (s *Store) CreateResumable(ctx context.Context, caller auth.Caller, n NewResumable) (*Resumable, error) {
@@ -85,10 +93,8 @@ func (s *Store) CreateResumable(ctx context.Context, caller auth.Caller, n NewRe
 	if err != nil {
 		return nil, err
 	}
-	if n.SHA256 = strings.ToLower(n.SHA256); n.SHA256 != "" {
-		if raw, err := hex.DecodeString(n.SHA256); err != nil || len(raw) != 32 {
-			return nil, Invalid("sha256", "sha256: must be 64 hex digits (got %q)", n.SHA256)
-		}
+	if n, err = n.checked(); err != nil {
+		return nil, err
 	}
 	switch n.Kind {
 	case "", Model, Image, Attachment:
@@ -127,6 +133,9 @@ func (s *Store) CreateResumable(ctx context.Context, caller auth.Caller, n NewRe
 			return err
 		}
 		f := &File{OwnerID: caller.UserID, Name: name, Kind: Attachment, State: Staged, CreatedAt: u.CreatedAt, ExpiresAt: &u.ExpiresAt}
+		if err := s.stageOn(ctx, tx, caller, f, n.Target); err != nil {
+			return err
+		}
 		if _, err := tx.NewInsert().Model(f).Exec(ctx); err != nil {
 			return err
 		}

@@ -2,6 +2,9 @@ package models
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
 	"io"
 	"math"
 	"time"
@@ -9,6 +12,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/bucket"
 )
 
 // StagedUpload is an upload with an ID and a target whose bytes are not uploaded yet.
@@ -17,7 +21,14 @@ type StagedUpload struct {
 	Name      string
 	Limit     int64 // maximum number of bytes
 	ExpiresAt time.Time
+
+	// IsComplete says that the bytes are there already.
+	IsComplete bool
+	resumable  *Resumable // nil: the bytes can only arrive by the form
 }
+
+// IsResumable reports whether the bytes can arrive by the tus protocol.
+func (u *StagedUpload) IsResumable() bool { return u.resumable != nil }
 
 // StageUpload creates a staged upload for a target of the caller. It opens a transaction.
 func (s *Store) StageUpload(ctx context.Context, caller auth.Caller, name string, target Target) (staged *StagedUpload, err error) {
@@ -68,8 +79,27 @@ func (s *Store) StoreStaged(ctx context.Context, id, atLeast, limit int64, bytes
 	if err != nil {
 		return err
 	}
-	room.left += min(staged.Size, math.MaxInt64-room.left)
-	up, err := s.receive(ctx, bytes, atLeast, limit, room)
+	begun, err := s.begun(ctx, s.DB.Write, id)
+	if err != nil {
+		return err
+	}
+	declared, err := s.declared(ctx, id)
+	if err != nil {
+		return err
+	}
+	reserved := staged.Size
+	if begun != nil {
+		reserved = begun.reserved()
+	}
+	room.left += min(reserved, math.MaxInt64-room.left)
+	var up bucket.Upload
+	kind := FileKind("")
+	if declared == nil {
+		up, err = s.receive(ctx, bytes, atLeast, limit, room)
+	} else {
+		kind = declared.Kind
+		up, err = s.receiveDeclared(ctx, bytes, atLeast, limit, room, declared)
+	}
 	if err != nil {
 		return err
 	}
@@ -82,11 +112,15 @@ func (s *Store) StoreStaged(ctx context.Context, id, atLeast, limit int64, bytes
 		if err != nil {
 			return err
 		}
+		// From now on the size counts, and no longer what the upload has reserved.
+		if _, err := tx.NewUpdate().Model((*Resumable)(nil)).Set("done = ?, received = coalesce(length, received)", true).Where("file_id = ? AND NOT done", id).Exec(ctx); err != nil {
+			return err
+		}
 		if err := s.claim(ctx, tx, f.OwnerID, claim{bytes: up.Size - f.Size}); err != nil {
 			return err
 		}
 		replaced = f.ObjectKey
-		f.setContent(up, "")
+		f.setContent(up, kind)
 		_, err = tx.NewUpdate().Model(f).Column("state", "object_key", "size", "sha256", "md5", "kind", "content_type").WherePK().Exec(ctx)
 		return err
 	})
@@ -95,7 +129,65 @@ func (s *Store) StoreStaged(ctx context.Context, id, atLeast, limit int64, bytes
 		return err
 	}
 	s.Discard(ctx, replaced)
+	s.unstage(ctx, begun)
 	s.uploaded(up)
+	return nil
+}
+
+// declared returns what the owner has declared about the bytes of a staged upload. It returns nil
+// if nothing was.
+func (s *Store) declared(ctx context.Context, id int64) (*Resumable, error) {
+	var rows []*Resumable
+	err := s.DB.Write.NewSelect().Model(&rows).Where("up.file_id = ?", id).Scan(ctx)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return rows[0], nil
+}
+
+// receiveDeclared is like receive. It returns BadInput if the bytes are not what the owner has
+// declared.
+func (s *Store) receiveDeclared(ctx context.Context, bytes io.Reader, atLeast, limit int64, room *room, declared *Resumable) (bucket.Upload, error) {
+	arriving := &verifying{r: bytes, hash: sha256.New()}
+	up, err := s.receive(ctx, arriving, atLeast, limit, room)
+	if err != nil {
+		return up, err
+	}
+	if err = arriving.verify(declared); err == nil && declared.Kind == Image && !isImage(up.ContentType) {
+		err = Invalid("kind", "kind: the file must be a PNG, JPEG, GIF, WebP or AVIF image to be IMAGE (got %s)", up.ContentType)
+	}
+	if err != nil {
+		s.Discard(ctx, up.Key)
+	}
+	return up, err
+}
+
+// verifying hashes the bytes that are read.
+type verifying struct {
+	r    io.Reader
+	hash hash.Hash
+	n    int64
+}
+
+func (v *verifying) Read(p []byte) (int, error) {
+	n, err := v.r.Read(p)
+	_, _ = v.hash.Write(p[:n]) // hashes return no errors
+	v.n += int64(n)
+	return n, err
+}
+
+// verify reads what remains. It returns BadInput if the bytes do not have the declared size and
+// SHA-256.
+func (v *verifying) verify(declared *Resumable) error {
+	if _, err := io.Copy(io.Discard, v); err != nil {
+		return Invalid("file", "file: ended early")
+	}
+	if declared.Length != nil && v.n != *declared.Length {
+		return Invalid("file", "file: must have the declared %d bytes (got %d)", *declared.Length, v.n)
+	}
+	if got := hex.EncodeToString(v.hash.Sum(nil)); declared.SHA256 != "" && got != declared.SHA256 {
+		return Invalid("file", "file: the bytes have the SHA-256 %s, and %s was declared", got, declared.SHA256)
+	}
 	return nil
 }
 
@@ -103,7 +195,7 @@ func (s *Store) StoreStaged(ctx context.Context, id, atLeast, limit int64, bytes
 // In a transaction it locks the row.
 func (s *Store) openStaged(ctx context.Context, db bun.IDB, id int64) (*File, error) {
 	var rows []*File
-	q := db.NewSelect().Model(&rows).Where("f.id = ? AND f.target_type <> '' AND f.state <> ? AND f.expires_at > ?", id, Finalized, Now())
+	q := db.NewSelect().Model(&rows).Where("f.id = ? AND (f.target_type <> '' OR EXISTS (SELECT 1 FROM uploads AS up WHERE up.file_id = f.id AND NOT up.partial)) AND f.state <> ? AND f.expires_at > ?", id, Finalized, Now())
 	if _, ok := db.(bun.Tx); ok {
 		q = s.DB.ForUpdate(q)
 	}

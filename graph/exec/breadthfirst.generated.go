@@ -13,6 +13,7 @@ import (
 	"github.com/99designs/gqlgen/graphql/introspection"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/fieldset"
 	"github.com/meshyard/meshyard/internal/graphql/breadthfirst"
 	"github.com/meshyard/meshyard/internal/license"
@@ -719,6 +720,42 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[models.Comment],
 			},
 		}},
+		"CompleteStagedUploadsPayload": {Name: "CompleteStagedUploadsPayload", Implements: []string{"CompleteStagedUploadsPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"uploads": {
+				Get: func(object any) any {
+					obj := object.(*model.CompleteStagedUploadsPayload)
+					return obj.Uploads
+				},
+				Each: breadthfirst.EachPointer[models.CompletedUpload],
+			},
+		}},
+		"CompletedUpload": {Name: "CompletedUpload", Implements: []string{"CompletedUpload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"id": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.CompletedUpload)
+					v := obj.ID
+					return model.AppendID(b, v), true
+				},
+			},
+			"file": {
+				Get: func(object any) any {
+					obj := object.(*models.CompletedUpload)
+					return obj.File
+				},
+				Nil: breadthfirst.NilPointer[models.File],
+			},
+			"error": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.CompletedUpload)
+					p := obj.Error
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+		}},
 		"CreateApplicationPayload": {Name: "CreateApplicationPayload", Implements: []string{"CreateApplicationPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"application": {
 				Get: func(object any) any {
@@ -787,6 +824,15 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return obj.Upload
 				},
 				Nil: breadthfirst.NilPointer[models.StagedUpload],
+			},
+		}},
+		"CreateStagedUploadsPayload": {Name: "CreateStagedUploadsPayload", Implements: []string{"CreateStagedUploadsPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"uploads": {
+				Get: func(object any) any {
+					obj := object.(*model.CreateStagedUploadsPayload)
+					return obj.Uploads
+				},
+				Each: breadthfirst.EachPointer[models.StagedUpload],
 			},
 		}},
 		"CreateThingPayload": {Name: "CreateThingPayload", Implements: []string{"CreateThingPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -3837,6 +3883,42 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.StageUploadPayload],
 			},
+			"createStagedUploads": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().CreateStagedUploads(ctx, fc.Args["input"].(model.CreateStagedUploadsInput)))
+				},
+				Args: (*executionContext).field_Mutation_createStagedUploads_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.CreateStagedUploadsPayload],
+			},
+			"completeStagedUploads": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().CompleteStagedUploads(ctx, fc.Args["input"].(model.CompleteStagedUploadsInput)))
+				},
+				Args: (*executionContext).field_Mutation_completeStagedUploads_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.CompleteStagedUploadsPayload],
+			},
 			"finalizeFiles": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					return breadthfirst.Value(ec.Resolvers.Mutation().FinalizeFiles(ctx, fc.Args["input"].(model.FinalizeFilesInput)))
@@ -6299,6 +6381,33 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return model.AppendDateTime(b, v), true
 				},
 			},
+			"isComplete": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.StagedUpload)
+					v := obj.IsComplete
+					return strconv.AppendBool(b, v), true
+				},
+			},
+			"tusUrl": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.StagedUpload)
+					return breadthfirst.Value(ec.Resolvers.StagedUpload().TusURL(ctx, obj))
+				},
+				Append: func(b []byte, value any) []byte {
+					v := *value.(*string)
+					return breadthfirst.AppendString(b, v)
+				},
+				Nil: breadthfirst.NilPointer[string],
+			},
+			"parts": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.StagedUpload)
+					return breadthfirst.Value(ec.Resolvers.StagedUpload().Parts(ctx, obj))
+				},
+				Waits: true,
+				Each:  breadthfirst.EachPointer[bucket.Part],
+				Nil:   breadthfirst.NilSlice[*bucket.Part],
+			},
 		}},
 		"StatsDay": {Name: "StatsDay", Implements: []string{"StatsDay"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"day": {
@@ -7455,6 +7564,29 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return obj.File
 				},
 				Nil: breadthfirst.NilPointer[models.File],
+			},
+		}},
+		"UploadPart": {Name: "UploadPart", Implements: []string{"UploadPart"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"number": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*bucket.Part)
+					v := obj.Number
+					return strconv.AppendInt(b, int64(v), 10), true
+				},
+			},
+			"size": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*bucket.Part)
+					v := obj.Size
+					return model.AppendInt64(b, v), true
+				},
+			},
+			"url": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*bucket.Part)
+					v := obj.URL
+					return breadthfirst.AppendString(b, v), true
+				},
 			},
 		}},
 		"Usage": {Name: "Usage", Implements: []string{"Usage"}, Fields: map[string]*breadthfirst.Field[*executionContext]{

@@ -85,6 +85,8 @@ type MutationResolver interface {
 	RevokeToken(ctx context.Context, input model.RevokeTokenInput) (*model.RevokeTokenPayload, error)
 	UploadFile(ctx context.Context, input model.UploadFileInput) (*model.UploadFilePayload, error)
 	StageUpload(ctx context.Context, input model.StageUploadInput) (*model.StageUploadPayload, error)
+	CreateStagedUploads(ctx context.Context, input model.CreateStagedUploadsInput) (*model.CreateStagedUploadsPayload, error)
+	CompleteStagedUploads(ctx context.Context, input model.CompleteStagedUploadsInput) (*model.CompleteStagedUploadsPayload, error)
 	FinalizeFiles(ctx context.Context, input model.FinalizeFilesInput) (*model.FinalizeFilesPayload, error)
 	FinalizeFile(ctx context.Context, input model.FinalizeFileInput) (*model.FinalizeFilePayload, error)
 	DeletePendingUpload(ctx context.Context, input model.DeletePendingUploadInput) (*model.Deleted, error)
@@ -158,6 +160,20 @@ func (ec *executionContext) field_Mutation_addToCollection_args(ctx context.Cont
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_completeStagedUploads_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.CompleteStagedUploadsInput, error) {
+			return ec.unmarshalNCompleteStagedUploadsInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐCompleteStagedUploadsInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_createApplication_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -220,6 +236,20 @@ func (ec *executionContext) field_Mutation_createMake_args(ctx context.Context, 
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (models.NewMake, error) {
 			return ec.unmarshalNCreateMakeInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewMake(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_createStagedUploads_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.CreateStagedUploadsInput, error) {
+			return ec.unmarshalNCreateStagedUploadsInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐCreateStagedUploadsInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -2122,6 +2152,11 @@ func (ec *executionContext) field_Query_webhooks_args(ctx context.Context, rawAr
 
 func (ec *executionContext) unmarshalNDateTime2timeᚐTime(ctx context.Context, v any) (time.Time, error) {
 	res, err := model.UnmarshalDateTime(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNInt642int64(ctx context.Context, v any) (int64, error) {
+	res, err := model.UnmarshalInt64(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 

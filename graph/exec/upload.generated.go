@@ -7,6 +7,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/graph/model"
+	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -18,6 +19,113 @@ type StagedUploadResolver interface {
 	FormAction(ctx context.Context, obj *models.StagedUpload) (string, error)
 	FormFields(ctx context.Context, obj *models.StagedUpload) ([]*model.FormField, error)
 	MaxSize(ctx context.Context, obj *models.StagedUpload) (int64, error)
+
+	TusURL(ctx context.Context, obj *models.StagedUpload) (*string, error)
+	Parts(ctx context.Context, obj *models.StagedUpload) ([]*bucket.Part, error)
+}
+
+func (ec *executionContext) unmarshalInputCompleteStagedUploadsInput(ctx context.Context, obj any) (model.CompleteStagedUploadsInput, error) {
+	var it model.CompleteStagedUploadsInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"uploads"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "uploads":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uploads"))
+			data, err := ec.unmarshalNCompleteUploadInput2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCompleteUploadᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Uploads = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCompleteUploadInput(ctx context.Context, obj any) (models.CompleteUpload, error) {
+	var it models.CompleteUpload
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "sha256"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2int64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "sha256":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sha256"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SHA256 = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCreateStagedUploadsInput(ctx context.Context, obj any) (model.CreateStagedUploadsInput, error) {
+	var it model.CreateStagedUploadsInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"uploads", "target"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "uploads":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uploads"))
+			data, err := ec.unmarshalNNewStagedUploadInput2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewStagedUploadᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Uploads = data
+		case "target":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("target"))
+			data, err := ec.unmarshalOTargetInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTarget(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Target = data
+		}
+	}
+	return it, nil
 }
 
 func (ec *executionContext) unmarshalInputDeletePendingUploadInput(ctx context.Context, obj any) (model.DeletePendingUploadInput, error) {
@@ -112,6 +220,57 @@ func (ec *executionContext) unmarshalInputFinalizeFilesInput(ctx context.Context
 				return it, err
 			}
 			it.Target = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputNewStagedUploadInput(ctx context.Context, obj any) (models.NewStagedUpload, error) {
+	var it models.NewStagedUpload
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"filename", "size", "kind", "sha256"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "filename":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("filename"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Filename = data
+		case "size":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("size"))
+			data, err := ec.unmarshalNInt642int64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Size = data
+		case "kind":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
+			data, err := ec.unmarshalOFileKind2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKind(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Kind = data
+		case "sha256":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sha256"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SHA256 = data
 		}
 	}
 	return it, nil
@@ -228,6 +387,35 @@ func (ec *executionContext) unmarshalInputUploadFileInput(ctx context.Context, o
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalNCompleteStagedUploadsInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐCompleteStagedUploadsInput(ctx context.Context, v any) (model.CompleteStagedUploadsInput, error) {
+	res, err := ec.unmarshalInputCompleteStagedUploadsInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCompleteUploadInput2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCompleteUploadᚄ(ctx context.Context, v any) ([]*models.CompleteUpload, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*models.CompleteUpload, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNCompleteUploadInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCompleteUpload(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNCompleteUploadInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCompleteUpload(ctx context.Context, v any) (*models.CompleteUpload, error) {
+	res, err := ec.unmarshalInputCompleteUploadInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCreateStagedUploadsInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐCreateStagedUploadsInput(ctx context.Context, v any) (model.CreateStagedUploadsInput, error) {
+	res, err := ec.unmarshalInputCreateStagedUploadsInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNDeletePendingUploadInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeletePendingUploadInput(ctx context.Context, v any) (model.DeletePendingUploadInput, error) {
 	res, err := ec.unmarshalInputDeletePendingUploadInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -241,6 +429,25 @@ func (ec *executionContext) unmarshalNFinalizeFileInput2githubᚗcomᚋmeshyard�
 func (ec *executionContext) unmarshalNFinalizeFilesInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐFinalizeFilesInput(ctx context.Context, v any) (model.FinalizeFilesInput, error) {
 	res, err := ec.unmarshalInputFinalizeFilesInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNNewStagedUploadInput2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewStagedUploadᚄ(ctx context.Context, v any) ([]*models.NewStagedUpload, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*models.NewStagedUpload, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNNewStagedUploadInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewStagedUpload(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNNewStagedUploadInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewStagedUpload(ctx context.Context, v any) (*models.NewStagedUpload, error) {
+	res, err := ec.unmarshalInputNewStagedUploadInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNPendingUploadInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFinalizeFile(ctx context.Context, v any) (models.FinalizeFile, error) {

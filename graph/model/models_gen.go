@@ -28,6 +28,18 @@ type AddToCollectionInput struct {
 	ThingID int64 `json:"thingId"`
 }
 
+// Uploads to complete.
+type CompleteStagedUploadsInput struct {
+	// 1 to 100 distinct uploads.
+	Uploads []*models.CompleteUpload `json:"uploads"`
+}
+
+// Payload of `completeStagedUploads`.
+type CompleteStagedUploadsPayload struct {
+	// The results in the order of the input.
+	Uploads []*models.CompletedUpload `json:"uploads"`
+}
+
 // Payload of `createApplication`.
 type CreateApplicationPayload struct {
 	// The registered application.
@@ -62,6 +74,21 @@ type CreateMakePayload struct {
 	Make *models.Make `json:"make"`
 	// The upload form for the image; null unless `pictureName` was given.
 	Upload *models.StagedUpload `json:"upload,omitempty"`
+}
+
+// Files to upload.
+type CreateStagedUploadsInput struct {
+	// 1 to 100 files.
+	Uploads []*models.NewStagedUpload `json:"uploads"`
+	// A thing, a make or a comment of the caller, to which `finalizeFile` and the REST API can attach
+	// the files. `finalizeFiles` names its target itself.
+	Target *models.Target `json:"target,omitempty"`
+}
+
+// Payload of `createStagedUploads`.
+type CreateStagedUploadsPayload struct {
+	// The uploads in the order of the input.
+	Uploads []*models.StagedUpload `json:"uploads"`
 }
 
 // Payload of `createThing`.

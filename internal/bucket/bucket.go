@@ -62,6 +62,9 @@ type store interface {
 	finish(ctx context.Context, s Staged) error
 	unstage(ctx context.Context, s Staged) error
 	stagedUploads(ctx context.Context) iter.Seq2[StagedUpload, error]
+	presignParts(ctx context.Context, s Staged, parts []Part, expires time.Duration) (ok bool, err error)
+	stagedSize(ctx context.Context, s Staged) (int64, error)
+	duplicate(ctx context.Context, content, pending string, size int64) error
 	close() error
 }
 
@@ -194,6 +197,20 @@ func (b *Bucket) promote(ctx context.Context, pendingKey, sha256 string, size in
 		return fmt.Errorf("promote %s to %s: %w", pendingKey, content, err)
 	}
 	return nil
+}
+
+// Duplicate makes the content files/<sha256>, which has size bytes, a new pending object, and
+// returns its key. It neither reads nor sends the bytes. The error matches [ErrNotExist] if the
+// content does not exist.
+func (b *Bucket) Duplicate(ctx context.Context, sha256 string, size int64) (key string, err error) {
+	content, pending := ContentKey(sha256), PendingPrefix+randomName()
+	if err = checkContent(content); err == nil {
+		err = b.store.duplicate(ctx, content, pending, size)
+	}
+	if err != nil {
+		return "", fmt.Errorf("duplicate %s: %w", content, err)
+	}
+	return pending, nil
 }
 
 // Remove deletes an object. It returns nil if the object does not exist. After a power failure the

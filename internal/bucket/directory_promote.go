@@ -82,3 +82,18 @@ func (d *directory) linkOnce(pending, content string, size int64) error {
 	}
 	return d.root.Rename(temp, content)
 }
+
+// duplicate links the content to the name of a pending file.
+func (d *directory) duplicate(ctx context.Context, content, pending string, size int64) error {
+	o, err := d.stat(ctx, content)
+	if err != nil {
+		return err
+	}
+	if o.Size != size {
+		return fmt.Errorf("the content has %d bytes, not %d", o.Size, size)
+	}
+	if err := missing(d.root.Link(content, pending)); err != nil {
+		return err
+	}
+	return durable.Sync(d.folders[PendingPrefix])
+}

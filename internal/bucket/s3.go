@@ -24,8 +24,9 @@ type s3Store struct {
 	name   string
 	// signer makes presigned URLs. It is the bucket itself, or one of the same name at the endpoint
 	// that clients reach. nil: bytes are not redirected.
-	signer *blob.Bucket
-	url    *url.URL // with the defaults of openS3
+	signer  *blob.Bucket
+	signing *s3.Client // the client of signer
+	url     *url.URL   // with the defaults of openS3
 	// copyLimit and copyPart are constant except in tests.
 	copyLimit, copyPart int64
 }
@@ -53,7 +54,7 @@ func openS3(ctx context.Context, u *url.URL) (*s3Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &s3Store{bucket: b, client: client, signer: b, url: &address, name: u.Host, copyLimit: maxCopy, copyPart: copyPartSize}, nil
+	return &s3Store{bucket: b, client: client, signer: b, signing: client, url: &address, name: u.Host, copyLimit: maxCopy, copyPart: copyPartSize}, nil
 }
 
 // explain adds what to do to the error of a service that does not support a checksum.

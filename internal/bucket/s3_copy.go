@@ -83,3 +83,7 @@ func (s *s3Store) copyParts(ctx context.Context, from, to string, a *blob.Attrib
 	})
 	return err
 }
+
+func (s *s3Store) duplicate(ctx context.Context, content, pending string, size int64) error {
+	return s.copy(ctx, content, pending, size)
+}

@@ -2,8 +2,10 @@ package bucket
 
 import (
 	"context"
+	"math"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"gocloud.dev/blob"
 )
@@ -15,12 +17,12 @@ const presignExpiry = 5 * time.Minute
 func (s *s3Store) deliver(ctx context.Context, d Delivery) (err error) {
 	switch {
 	case d.Stream:
-		s.signer = nil
+		s.signer, s.signing = nil, nil
 	case d.PublicURL != "":
 		public, q := *s.url, s.url.Query()
 		q.Set("endpoint", d.PublicURL)
 		public.RawQuery = q.Encode()
-		s.signer, _, err = openClient(ctx, &public)
+		s.signer, s.signing, err = openClient(ctx, &public)
 	}
 	return err
 }
@@ -43,6 +45,37 @@ func (s *s3Store) presign(ctx context.Context, key string, h ResponseHeaders) (s
 		},
 	})
 	return url, err == nil, err
+}
+
+func (s *s3Store) presignParts(ctx context.Context, u Staged, parts []Part, expires time.Duration) (bool, error) {
+	if s.signing == nil {
+		return false, nil
+	}
+	// A checksum in the URL would be that of an empty body.
+	client := s3.NewPresignClient(s.signing, s3.WithPresignExpires(expires), s3.WithPresignClientFromClientOptions(func(o *s3.Options) {
+		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
+	}))
+	key := u.Key()
+	for i := range parts {
+		number := int32(parts[i].Number)
+		request, err := client.PresignUploadPart(ctx, &s3.UploadPartInput{
+			Bucket: &s.name, Key: &key, UploadId: &u.Multipart, PartNumber: &number, ContentLength: &parts[i].Size,
+		})
+		if err != nil {
+			return false, err
+		}
+		parts[i].URL = request.URL
+	}
+	return true, nil
+}
+
+func (s *s3Store) stagedSize(ctx context.Context, u Staged) (int64, error) {
+	u.Size = math.MaxInt64
+	_, size, err := s.parts(ctx, u)
+	if isNoUpload(err) {
+		return 0, nil
+	}
+	return size, err
 }
 
 func optional(s string) *string {

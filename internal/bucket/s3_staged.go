@@ -84,7 +84,7 @@ func (s *s3Store) append(ctx context.Context, a *appending, r io.Reader) error {
 	c := chunks.Get().(*chunk)
 	defer chunks.Put(c)
 	for {
-		room := Part<<(number/partsOfSize) - len(tail)
+		room := PartSize<<(number/partsOfSize) - len(tail)
 		n, readErr := r.Read(c.buf[:min(room, len(c.buf))])
 		tail = append(tail, c.buf[:n]...)
 		if n == room {
@@ -124,7 +124,7 @@ func (s *s3Store) tail(ctx context.Context, u Staged, from int64) ([]byte, error
 		return nil, err
 	}
 	defer r.Close()
-	tail := make([]byte, u.Size-from, Part)
+	tail := make([]byte, u.Size-from, PartSize)
 	if _, err := io.ReadFull(r, tail); err != nil {
 		return nil, fmt.Errorf("the bytes after %d: %w", from, err)
 	}

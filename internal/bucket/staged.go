@@ -31,9 +31,9 @@ type Staged struct {
 // Key returns the key of the pending object that Finish creates.
 func (s Staged) Key() string { return PendingPrefix + s.Name }
 
-// Part is the size of the parts of an upload: when so many bytes have arrived, they are made
+// PartSize is the size of the parts of an upload: when so many bytes have arrived, they are made
 // durable before the request has ended. So a server that is killed loses less than that.
-const Part = 8 << 20
+const PartSize = 8 << 20
 
 // commitEvery is the time after which bytes in a directory are made durable even if they are fewer.
 const commitEvery = 2 * time.Second

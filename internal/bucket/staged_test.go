@@ -75,9 +75,9 @@ func someBytes(n int) []byte {
 // TestStagedAppend sends uploads in requests that are cut anywhere.
 func TestStagedAppend(t *testing.T) {
 	eachFixture(t, func(t *testing.T, f fixture) {
-		data := someBytes(3*Part + 12345)
+		data := someBytes(3*PartSize + 12345)
 		up := stage(t, f)
-		for _, request := range []int{1, 1000, Part - 1001, 0, Part + 1, 100, 2 * Part} {
+		for _, request := range []int{1, 1000, PartSize - 1001, 0, PartSize + 1, 100, 2 * PartSize} {
 			from := up.Size
 			body := io.MultiReader(bytes.NewReader(data[from:min(from+int64(request), int64(len(data)))]), iotest.ErrReader(io.ErrUnexpectedEOF))
 			if _, err := f.Append(t.Context(), up.Staged, body, nil, up.commit); !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -99,7 +99,7 @@ func TestStagedAppend(t *testing.T) {
 func TestStagedKilled(t *testing.T) {
 	killed := errors.New("killed")
 	eachFixture(t, func(t *testing.T, f fixture) {
-		data := someBytes(2*Part + 500)
+		data := someBytes(2*PartSize + 500)
 		for kill := 1; kill <= 6; kill++ {
 			up := stage(t, f)
 			commits, lost := 0, false
@@ -110,7 +110,7 @@ func TestStagedKilled(t *testing.T) {
 				}
 				return up.commit(s)
 			}
-			for _, size := range []int{200, 300, Part, 2 * Part, 2 * Part} {
+			for _, size := range []int{200, 300, PartSize, 2 * PartSize, 2 * PartSize} {
 				end := min(int(up.Size)+size, len(data))
 				if _, err := f.Append(t.Context(), up.Staged, bytes.NewReader(data[up.Size:end]), nil, commit); err != nil && !errors.Is(err, killed) {
 					t.Fatalf("kill %d: %v", kill, err)
@@ -128,12 +128,12 @@ func TestStagedKilled(t *testing.T) {
 func TestStagedVerify(t *testing.T) {
 	wrong := errors.New("wrong checksum")
 	eachFixture(t, func(t *testing.T, f fixture) {
-		data := someBytes(Part + 1000)
+		data := someBytes(PartSize + 1000)
 		up := stage(t, f)
 		for _, c := range []struct {
 			sent   []byte
 			verify error
-		}{{data[:100], nil}, {someBytes(50), wrong}, {bytes.Repeat([]byte{1}, Part+900), wrong}, {data[100:], nil}} {
+		}{{data[:100], nil}, {someBytes(50), wrong}, {bytes.Repeat([]byte{1}, PartSize+900), wrong}, {data[100:], nil}} {
 			before := up.Size
 			_, err := f.Append(t.Context(), up.Staged, bytes.NewReader(c.sent), func() error { return c.verify }, up.commit)
 			if !errors.Is(err, c.verify) {
@@ -169,7 +169,7 @@ func TestStagedWithoutSums(t *testing.T) {
 func TestUnstage(t *testing.T) {
 	eachFixture(t, func(t *testing.T, f fixture) {
 		up := stage(t, f)
-		if _, err := f.Append(t.Context(), up.Staged, bytes.NewReader(someBytes(Part+10)), nil, up.commit); err != nil {
+		if _, err := f.Append(t.Context(), up.Staged, bytes.NewReader(someBytes(PartSize+10)), nil, up.commit); err != nil {
 			t.Fatal(err)
 		}
 		found := false

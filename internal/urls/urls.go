@@ -127,6 +127,11 @@ func (a Builder) ThingOf(key string) (thingID int64, ok bool) {
 // UploadForm returns the URL to which upload forms are posted.
 func (a Builder) UploadForm() string { return a.Base + "/upload_file_storage" }
 
+// Resumable returns the URL of an upload in the tus protocol.
+func (a Builder) Resumable(fileID int64) string {
+	return a.Base + "/files/0/tus/" + strconv.FormatInt(fileID, 10)
+}
+
 // Finalize returns the URL at which a REST client finalizes a staged upload.
 func (a Builder) Finalize(fileID int64) string {
 	return a.Base + "/files/" + strconv.FormatInt(fileID, 10) + "/finalize"

@@ -228,8 +228,9 @@ func TestPermissionsAreWhole(t *testing.T) {
 		}
 	}
 	// These have no row, because a subscription to the caller's own files sends no event until one of
-	// them is processed. Its events have the same type as those of thingProcessing.
-	for _, name := range []string{"Subscription.myProcessing", "FileProcessing.file", "FileProcessing.processing"} {
+	// them is processed. Its events have the same type as those of thingProcessing. CompletedUpload is
+	// in the rows of completeStagedUploads, which has the scope.
+	for _, name := range []string{"Subscription.myProcessing", "FileProcessing.file", "FileProcessing.processing", "CompletedUpload.file"} {
 		rows[name] = true
 	}
 	// An update can be undone only by the user who made it. Its things are those of updateThings.
