@@ -29,7 +29,8 @@ var ErrNotExist = errors.New("object does not exist")
 
 // Bucket is a directory or an S3 bucket. It is safe for concurrent use, also by several processes.
 type Bucket struct {
-	store store
+	store     store
+	libraries map[string]string // folders by name; see [Bucket.ServeLibraries]
 }
 
 // Object describes a stored object.
@@ -246,8 +247,13 @@ func (b *Bucket) Objects(ctx context.Context, prefix string) iter.Seq2[Object, e
 // Stat describes the object at key. The error matches [ErrNotExist] if it does not exist.
 func (b *Bucket) Stat(ctx context.Context, key string) (Object, error) {
 	var o Object
-	err := checkKey(key)
-	if err == nil {
+	var err error
+	if strings.HasPrefix(key, LibraryPrefix) {
+		var r io.Closer
+		if r, o, err = b.library(ctx, key); err == nil {
+			err = r.Close()
+		}
+	} else if err = checkKey(key); err == nil {
 		o, err = b.store.stat(ctx, key)
 	}
 	if err != nil {
@@ -270,8 +276,10 @@ func (b *Bucket) Has(ctx context.Context, key string) (bool, error) {
 func (b *Bucket) Reader(ctx context.Context, key string) (io.ReadSeekCloser, Object, error) {
 	var r io.ReadSeekCloser
 	var o Object
-	err := checkKey(key)
-	if err == nil {
+	var err error
+	if strings.HasPrefix(key, LibraryPrefix) {
+		r, o, err = b.library(ctx, key)
+	} else if err = checkKey(key); err == nil {
 		r, o, err = b.store.open(ctx, key)
 	}
 	if err != nil {
@@ -309,8 +317,12 @@ func (b *Bucket) Deliver(ctx context.Context, d Delivery) error {
 
 // PresignGet returns a URL under which anyone can GET the object at key for 5 minutes, with
 // the given response headers. ok is false for a directory, which has no URLs, and if objects are
-// streamed: read them with [Bucket.Reader]. PresignGet does not check that the object exists.
+// streamed: read them with [Bucket.Reader]. It is false for files in libraries, too. PresignGet
+// does not check that the object exists.
 func (b *Bucket) PresignGet(ctx context.Context, key string, h ResponseHeaders) (url string, ok bool, err error) {
+	if strings.HasPrefix(key, LibraryPrefix) {
+		return "", false, nil
+	}
 	err = checkKey(key)
 	if err == nil {
 		url, ok, err = b.store.presign(ctx, key, h)

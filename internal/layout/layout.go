@@ -17,6 +17,8 @@ type Entry struct {
 	Name string // in the encoding of the source
 	Mode fs.FileMode
 	Size int64
+	// ModTime is when the file was last modified, in nanoseconds since 1970; 0: unknown.
+	ModTime int64
 	// Skip says why the file cannot be read. It is empty if it can.
 	Skip string
 }
@@ -69,6 +71,7 @@ type File struct {
 	Source  string // its path in the source
 	Path    string // its path in the thing: valid UTF-8 in the form NFC
 	Size    int64
+	ModTime int64 // as in [Entry]
 	Kind    Kind
 	Variant string // such as "Supported, 32mm"; empty if the name says nothing
 	Cover   bool   // the picture that shows the thing in lists
@@ -155,5 +158,5 @@ func Find(ctx context.Context, src Source, o Options, visit func(Result) error) 
 	if err != nil {
 		return err
 	}
-	return Visit(ctx, src, root, o, visit)
+	return Visit(ctx, src, Places(root, o), o, visit)
 }

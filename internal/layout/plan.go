@@ -29,9 +29,13 @@ type planner struct {
 	places []Place
 }
 
-// plan returns the places of a source in the order of their paths. The loose files of a folder come
-// after those below it.
-func plan(root *Folder, o Options) []Place {
+// IsEmpty reports whether there is nothing to read at the place, because it is only the end of a
+// folder of things.
+func (p Place) IsEmpty() bool { return p.container && !p.Loose && !p.Unused }
+
+// Places returns the places of a source in the order of their paths. The loose files of a folder
+// come after those below it.
+func Places(root *Folder, o Options) []Place {
 	root.finish()
 	p := &planner{Options: o}
 	at := Place{Folder: root, Top: true}

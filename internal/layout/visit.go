@@ -17,10 +17,10 @@ type visitor struct {
 	loose map[*Folder]*loose // files of the folders above the current place
 }
 
-// Visit reads the places of a source whose folders are known. See [Find].
-func Visit(ctx context.Context, src Source, root *Folder, o Options, visit func(Result) error) error {
+// Visit reads the places of a source. See [Find].
+func Visit(ctx context.Context, src Source, places []Place, o Options, visit func(Result) error) error {
 	v := &visitor{o, src, map[*Folder]*loose{}}
-	for _, at := range plan(root, o) {
+	for _, at := range places {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
