@@ -2,13 +2,17 @@ package models
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"maps"
 	"path"
+	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/fieldset"
 )
@@ -47,11 +51,13 @@ type File struct {
 	State       FileState
 	Size        int64 // bytes
 	ContentType string
-	SHA256      string     `bun:"sha256"` // hex
-	MD5         string     `bun:"md5"`    // hex
-	ObjectKey   string     // below pending/ in the bucket; empty once finalized
-	TargetType  TargetType // empty if there is no target
-	TargetID    int64
+	SHA256      string `bun:"sha256"` // hex; empty for a file in a library that was not read yet
+	MD5         string `bun:"md5"`    // hex
+	// ObjectKey is below pending/ in the bucket and empty once finalized, except for a file in a
+	// library: its key is always that of a [bucket.LibraryFile].
+	ObjectKey  string
+	TargetType TargetType // empty if there is no target
+	TargetID   int64
 	// ThingID is the thing that the file belongs to, directly or through its make or comment. It is 0
 	// if there is none, or if the thing was deleted and its make was not.
 	ThingID int64
@@ -68,6 +74,7 @@ type File struct {
 	CreatedAt     time.Time
 	FinalizedAt   *time.Time
 	ExpiresAt     *time.Time // nil once finalized
+	MissingSince  *time.Time // when a scan of the library did not find the file; nil: it is there
 	// NewDownloads are those that FoldedCount does not include yet.
 	NewDownloads int64    `bun:",scanonly"`
 	Preview      *Preview `bun:",scanonly" reads:"PreviewID"` // without its mesh; nil: none
@@ -163,8 +170,34 @@ func (f *File) Target() (t Target, ok bool) {
 }
 
 // IsAvailable reports whether the server has the content of the file. It is false for files that
-// were imported without their content, and for staged uploads whose bytes have not arrived.
-func (f *File) IsAvailable() bool { return f.SHA256 != "" }
+// were imported without their content, for staged uploads whose bytes have not arrived, and for
+// files that are missing from their library.
+func (f *File) IsAvailable() bool {
+	return f.MissingSince == nil && (f.SHA256 != "" || f.InLibrary())
+}
+
+// InLibrary reports whether the content of the file is in a library.
+func (f *File) InLibrary() bool { return strings.HasPrefix(f.ObjectKey, bucket.LibraryPrefix) }
+
+// IsMissing reports whether the file is missing from its library.
+func (f *File) IsMissing() bool { return f.MissingSince != nil }
+
+// ContentKey returns the object key of the content of the file.
+func (f *File) ContentKey() string {
+	if f.ObjectKey != "" {
+		return f.ObjectKey
+	}
+	return bucket.ContentKey(f.SHA256)
+}
+
+// ETag returns a text that differs if the content differs.
+func (f *File) ETag() string {
+	if f.SHA256 != "" {
+		return f.SHA256
+	}
+	sum := sha256.Sum256([]byte(f.ObjectKey))
+	return hex.EncodeToString(sum[:])
+}
 
 // live reports whether the file exists at a time. A pending upload does not exist after its expiry
 // time, even if its row has not been removed yet, and a staged upload does not exist yet.

@@ -71,5 +71,5 @@ func (s *Store) changeKind(ctx context.Context, tx bun.Tx, f *File, to FileKind)
 		return nil
 	}
 	f.Kind = to
-	return s.assignRenderingIDs(ctx, tx, []*File{f})
+	return s.AssignRenderingIDs(ctx, tx, []*File{f})
 }

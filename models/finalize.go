@@ -259,7 +259,7 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, unranked m
 			processed[state] = append(processed[state], f)
 		}
 	}
-	if err := s.assignRenderingIDs(ctx, tx, files); err != nil {
+	if err := s.AssignRenderingIDs(ctx, tx, files); err != nil {
 		return err
 	}
 	at := Now()
@@ -297,4 +297,11 @@ func LockContent(ctx context.Context, tx bun.Tx, sha256 string, size int64) (*Co
 	c := &Content{SHA256: sha256, Size: size, CreatedAt: Now()}
 	_, err := tx.NewInsert().Model(c).On("CONFLICT (sha256) DO UPDATE").Set("size = EXCLUDED.size").Returning("damaged_at").Exec(ctx)
 	return c, err
+}
+
+// HoldContent locks the row of a content like [LockContent], but needs no size: it does not change
+// the stored one.
+func HoldContent(ctx context.Context, tx bun.Tx, sha256 string) error {
+	_, err := tx.NewInsert().Model(&Content{SHA256: sha256, CreatedAt: Now()}).On("CONFLICT (sha256) DO UPDATE").Set("sha256 = EXCLUDED.sha256").Exec(ctx)
+	return err
 }

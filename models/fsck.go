@@ -22,7 +22,8 @@ const sampledContents = 20
 // to, and ErrUsedBucket if the database has no users and the bucket has contents.
 func (s *Store) CheckBucket(ctx context.Context) error {
 	var sums []string
-	if err := s.DB.Read.NewSelect().Table("contents").Column("sha256").Limit(sampledContents).Scan(ctx, &sums); err != nil {
+	// The rows of contents that are only in libraries have no size.
+	if err := s.DB.Read.NewSelect().Table("contents").Column("sha256").Where("size > 0").Limit(sampledContents).Scan(ctx, &sums); err != nil {
 		return err
 	}
 	for _, sum := range sums {

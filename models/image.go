@@ -149,8 +149,8 @@ func (s *Store) imageFile(ctx context.Context, id int64) (fileID int64, err erro
 	return fileID, NoSuchIfNoRows(err, "image", id)
 }
 
-// assignRenderingIDs assigns IDs to the renderings of the models among files.
-func (s *Store) assignRenderingIDs(ctx context.Context, tx bun.Tx, files []*File) error {
+// AssignRenderingIDs assigns IDs to the renderings of the models among files.
+func (s *Store) AssignRenderingIDs(ctx context.Context, tx bun.Tx, files []*File) error {
 	models := slices.DeleteFunc(slices.Clone(files), func(f *File) bool { return f.Kind != Model })
 	ids, err := s.DB.TakeIDs(ctx, tx, "files", len(models))
 	for i, id := range ids {

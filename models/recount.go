@@ -28,7 +28,7 @@ var Counted = []CountedRows{
 	{UserLikes, "SELECT count(*) FROM likes WHERE user_id = o.id AND target_type = 'thing'"},
 	{userCollections, "SELECT count(*) FROM collections WHERE owner_id = o.id AND visibility = 'public'"},
 	{UserFollowers, "SELECT count(*) FROM follows WHERE followed_id = o.id"},
-	{userBytes, "SELECT coalesce(sum(f.size), 0) FROM files AS f WHERE f.owner_id = o.id AND f.sha256 <> ''"},
+	{userBytes, "SELECT coalesce(sum(f.size), 0) FROM files AS f WHERE f.owner_id = o.id AND f.sha256 <> '' AND f.object_key NOT LIKE 'library/%'"},
 	{UserFollowing, "SELECT count(*) FROM follows WHERE follower_id = o.id"},
 	{MakeLikes, "SELECT count(*) FROM likes WHERE target_type = 'make' AND target_id = o.id"},
 	{makeComments, "SELECT count(*) FROM comments WHERE target_type = 'make' AND target_id = o.id AND deleted_at IS NULL"},

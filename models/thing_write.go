@@ -42,13 +42,52 @@ type NewThing struct {
 // CreateThing creates a draft of the caller, finalizes its files, and publishes it if n.Publish is
 // set. It opens a transaction.
 func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing) (*Thing, error) {
+	p, err := s.PrepareThing(ctx, caller, n)
+	if err != nil {
+		return nil, err
+	}
+	var promoted []string
+	if len(n.Files) > 0 {
+		if promoted, err = s.Promote(ctx, caller, n.Files); err != nil {
+			return nil, err
+		}
+	}
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := s.claim(ctx, tx, caller.UserID, claim{things: 1}); err != nil {
+			return err
+		}
+		return s.InsertThing(ctx, tx, caller, p, func(t *Thing) error {
+			if len(n.Files) == 0 {
+				return nil
+			}
+			return s.finalize(ctx, tx, caller, n.Files, Target{Type: OnThing, ID: t.ID})
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.Sweep(ctx, promoted)
+	return s.Thing(ctx, caller, AllThingFields, p.thing.ID)
+}
+
+// PreparedThing is a new thing whose input was checked and rendered.
+type PreparedThing struct {
+	input NewThing
+	thing *Thing
+	tags  []string
+	html  RenderedHTML
+}
+
+// PrepareThing checks the input of a new thing of the caller and renders its texts. It returns
+// BadInput with all errors.
+func (s *Store) PrepareThing(ctx context.Context, caller auth.Caller, n NewThing) (*PreparedThing, error) {
 	tags, err := CleanTags(n.Tags)
 	err = errors.Join(checkThing(&n.Name, &n.Category, &n.Description, &n.Instructions), checkPage("sourceUrl", &n.SourceURL), n.Origin.Check(), n.checkLicense(), err, checkAncestors(n.AncestorIDs), checkDetails(&n.DetailsParts), n.PrintSettings.check())
 	if err != nil {
 		return nil, s.withCategory(ctx, err, &n.Category)
 	}
-	var html RenderedHTML
-	if err := errors.Join(s.RenderTo(ctx, &html, thingDescription, &n.Description), s.RenderTo(ctx, &html, thingInstructions, &n.Instructions)); err != nil {
+	p := &PreparedThing{input: n, tags: tags}
+	if err := errors.Join(s.RenderTo(ctx, &p.html, thingDescription, &n.Description), s.RenderTo(ctx, &p.html, thingInstructions, &n.Instructions)); err != nil {
 		return nil, err
 	}
 	if n.PrintSettings != nil {
@@ -67,49 +106,37 @@ func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing)
 		t.setLicense(&n.License, nil)
 	}
 	t.setOrigin(n.Origin, at)
-	var promoted []string
-	if len(n.Files) > 0 {
-		if promoted, err = s.Promote(ctx, caller, n.Files); err != nil {
-			return nil, err
-		}
-	}
-	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		t.State, t.PublishedAt = Draft, nil // an attempt that a deadlock ended may have changed them
-		if err := s.claim(ctx, tx, caller.UserID, claim{things: 1}); err != nil {
-			return err
-		}
-		c, err := category(ctx, tx, n.Category)
-		if err != nil {
-			return err
-		}
-		t.CategoryID, t.IsDerivative = c.ID, n.IsRemix || len(n.AncestorIDs) > 0
-		if _, err := html.Insert(tx.NewInsert().Model(t)).Exec(ctx); err != nil {
-			return err
-		}
-		if err := setTags(ctx, tx, t, tags); err != nil {
-			return err
-		}
-		if err := s.setAncestors(ctx, tx, caller, t, nil, n.AncestorIDs); err != nil {
-			return err
-		}
-		if len(n.Files) > 0 {
-			if err := s.finalize(ctx, tx, caller, n.Files, Target{Type: OnThing, ID: t.ID}); err != nil {
-				return err
-			}
-		}
-		if !n.Publish {
-			return nil
-		}
-		if err := checkPublishable(ctx, tx, t, false); err != nil {
-			return err
-		}
-		return s.changeState(ctx, tx, t, Published)
-	})
+	p.thing = t
+	return p, nil
+}
+
+// InsertThing inserts a prepared thing of the caller in tx, calls attach, which inserts its files,
+// and publishes the thing if its input says so. It does not check quotas. It may be called again if
+// tx is repeated.
+func (s *Store) InsertThing(ctx context.Context, tx bun.Tx, caller auth.Caller, p *PreparedThing, attach func(*Thing) error) error {
+	n, t := p.input, p.thing
+	t.ID, t.State, t.PublishedAt = 0, Draft, nil // an earlier attempt may have set them
+	c, err := category(ctx, tx, n.Category)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	s.Sweep(ctx, promoted)
-	return s.Thing(ctx, caller, AllThingFields, t.ID)
+	t.CategoryID, t.IsDerivative = c.ID, n.IsRemix || len(n.AncestorIDs) > 0
+	if _, err := p.html.Insert(tx.NewInsert().Model(t)).Exec(ctx); err != nil {
+		return err
+	}
+	if err := setTags(ctx, tx, t, p.tags); err != nil {
+		return err
+	}
+	if err := s.setAncestors(ctx, tx, caller, t, nil, n.AncestorIDs); err != nil {
+		return err
+	}
+	if err := attach(t); err != nil || !n.Publish {
+		return err
+	}
+	if err := checkPublishable(ctx, tx, t, false); err != nil {
+		return err
+	}
+	return s.changeState(ctx, tx, t, Published)
 }
 
 // withCategory adds to an error that the category does not exist, so that a form can show all

@@ -1501,10 +1501,18 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"isAvailable": {
-				Reads: fieldset.Of[models.File]("SHA256").Bits(),
+				Reads: fieldset.Of[models.File]("SHA256", "ObjectKey", "MissingSince").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.File)
 					v := obj.IsAvailable()
+					return strconv.AppendBool(b, v), true
+				},
+			},
+			"isMissing": {
+				Reads: fieldset.Of[models.File]("MissingSince").Bits(),
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.File)
+					v := obj.IsMissing()
 					return strconv.AppendBool(b, v), true
 				},
 			},
@@ -1609,7 +1617,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"directUrl": {
-				Reads: fieldset.Of[models.File]("Name", "Kind", "SHA256", "ThingState").Bits(),
+				Reads: fieldset.Of[models.File]("Name", "Kind", "SHA256", "ObjectKey", "MissingSince", "ThingState").Bits(),
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.File)
 					return breadthfirst.Value(ec.Resolvers.File().DirectURL(ctx, obj))

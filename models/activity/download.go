@@ -64,7 +64,7 @@ func (s *Store) RecordDownload(ctx context.Context, caller auth.Caller, fileID i
 		return nil, nil, f.Down()
 	}
 	if !f.IsAvailable() {
-		return nil, nil, models.Fail(models.NotFound, "file %d was imported without its content", fileID)
+		return nil, nil, f.Unavailable()
 	}
 	d := &Download{UserID: caller.UserID, FileID: f.ID, ThingID: f.ThingID, CreatedAt: models.Now()}
 	if f.ThingID == 0 || caller.UserID == 0 {

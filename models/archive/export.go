@@ -228,9 +228,10 @@ func appendJSON(line *bytes.Buffer, strs *json.Encoder, c archiveColumn, value a
 	return nil
 }
 
-// files selects the files to export that have content.
+// files selects the files to export that have content in the bucket. Those in libraries are
+// exported without it.
 func (x *exporting) files(db bun.IDB) *bun.SelectQuery {
-	q := db.NewSelect().Model((*models.File)(nil)).Where("f.state = ? AND f.sha256 <> ''", models.Finalized)
+	q := db.NewSelect().Model((*models.File)(nil)).Where("f.state = ? AND f.sha256 <> '' AND f.object_key NOT LIKE 'library/%'", models.Finalized)
 	if x.userID != 0 {
 		q.Where("f.owner_id = ?", x.userID)
 	}

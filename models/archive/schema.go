@@ -207,8 +207,8 @@ var archiveTables = []archiveTable{
 			{name: "rank", kind: kindInt},
 			{name: "size", kind: kindInt},
 			{name: "content_type", kind: kindText},
-			{name: "sha256", kind: kindText},
-			{name: "md5", kind: kindText},
+			{name: "sha256", kind: kindText, value: inBucket("sha256"), valueOfUser: inBucket("sha256")},
+			{name: "md5", kind: kindText, value: inBucket("md5"), valueOfUser: inBucket("md5")},
 			{name: "rendering_id", kind: kindRendering},
 			{name: "rendering_rank", kind: kindInt, null: true},
 			{
@@ -380,4 +380,10 @@ var archiveTables = []archiveTable{
 			{name: "last_used_at", kind: kindTime, null: true},
 		},
 	},
+}
+
+// inBucket returns the expression of a hash of a file. It is empty for a file in a library, which
+// an archive has without content.
+func inBucket(column string) string {
+	return "CASE WHEN r.object_key LIKE 'library/%' THEN '' ELSE r." + column + " END"
 }

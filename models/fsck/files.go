@@ -41,7 +41,7 @@ func (r *run) files(ctx context.Context, after string, done func(string)) error 
 	for last := idAfter(after); ; done(strconv.FormatInt(last, 10)) {
 		var rows []*models.File
 		err := r.db().NewSelect().Model(&rows).Column("f.id", "f.state", "f.size", "f.sha256", "f.object_key").
-			Where("f.id > ? AND f.state <> ? AND f.sha256 <> ''", last, models.Staged).Order("f.id").Limit(models.ObjectsAtOnce).Scan(ctx)
+			Where("f.id > ? AND f.state <> ? AND (f.sha256 <> '' OR f.object_key <> '') AND f.missing_since IS NULL", last, models.Staged).Order("f.id").Limit(models.ObjectsAtOnce).Scan(ctx)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
@@ -49,7 +49,10 @@ func (r *run) files(ctx context.Context, after string, done func(string)) error 
 		var shared [][]*models.File // by object, in the order of the rows
 		at := make(map[string]int)
 		for _, f := range rows {
-			key := keyOf(f)
+			key := f.ContentKey()
+			if f.InLibrary() && !r.core.Bucket.HasLibrary(key) {
+				continue // this process does not know where the library is
+			}
 			i, seen := at[key]
 			if !seen {
 				i = len(shared)
@@ -63,16 +66,9 @@ func (r *run) files(ctx context.Context, after string, done func(string)) error 
 	}
 }
 
-func keyOf(f *models.File) string {
-	if f.State == models.Finalized {
-		return bucket.ContentKey(f.SHA256)
-	}
-	return f.ObjectKey
-}
-
 // object checks the object that some files share.
 func (r *run) object(ctx context.Context, files []*models.File) error {
-	key := keyOf(files[0])
+	key := files[0].ContentKey()
 	fault, err := r.fault(ctx, key, files[0])
 	if fault == "" || err != nil {
 		return err
@@ -106,11 +102,15 @@ func (r *run) fault(ctx context.Context, key string, f *models.File) (string, er
 	switch {
 	case errors.Is(err, bucket.ErrNotExist):
 		return "is missing", nil
+	case errors.Is(err, bucket.ErrChanged):
+		return "has changed (meshyard library scan reads it again)", nil
+	case err != nil && f.InLibrary():
+		return unreadable(err)
 	case err != nil:
 		return "", err
 	case o.Size != f.Size:
 		return fmt.Sprintf("has %d bytes, not %d", o.Size, f.Size), nil
-	case !r.Rehash:
+	case !r.Rehash, f.SHA256 == "":
 		return "", nil
 	}
 	reader, _, err := r.core.Bucket.Reader(ctx, key)
@@ -143,6 +143,9 @@ func unreadable(err error) (string, error) {
 // heal replaces the damaged or missing object of a file by the one of another bucket. If there is
 // none, it marks a damaged content, so that the next upload of the same bytes replaces it.
 func (r *run) heal(ctx context.Context, key string, f *models.File) (string, error) {
+	if f.InLibrary() {
+		return "", nil // nothing is ever written to a library
+	}
 	if r.From != nil {
 		n, err := bucket.Replace(ctx, r.core.Bucket, key, r.From, key, f.SHA256)
 		switch {

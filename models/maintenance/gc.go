@@ -205,9 +205,10 @@ func (s *Store) referencedPending(ctx context.Context, objects []bucket.Object) 
 	return found, err
 }
 
-// referencedContents returns which of the objects, by key, are those of finalized files.
+// referencedContents returns which of the objects, by key, are those of finalized files. Files in
+// libraries have no object.
 func (s *Store) referencedContents(ctx context.Context, objects []bucket.Object) (map[string]bool, error) {
-	return s.referenced(ctx, objects, bucket.ContentPrefix, "f.sha256", "f.state = 'finalized' AND f.sha256 IN (?)")
+	return s.referenced(ctx, objects, bucket.ContentPrefix, "f.sha256", "f.state = 'finalized' AND f.object_key NOT LIKE 'library/%' AND f.sha256 IN (?)")
 }
 
 // referenced returns which of the objects, by key, have a file with the key in a column. The column
@@ -243,7 +244,7 @@ func (s *Store) CollectContent(ctx context.Context, o bucket.Object) (gone bool,
 		if _, err := models.LockContent(ctx, tx, sha256, o.Size); err != nil {
 			return err
 		}
-		used, err := tx.NewSelect().Model((*models.File)(nil)).Where("f.sha256 = ? AND f.state = ?", sha256, models.Finalized).Exists(ctx)
+		used, err := tx.NewSelect().Model((*models.File)(nil)).Where("f.sha256 = ? AND f.state = ? AND f.object_key NOT LIKE 'library/%'", sha256, models.Finalized).Exists(ctx)
 		if err != nil || used {
 			return err
 		}

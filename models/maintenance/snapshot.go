@@ -57,12 +57,13 @@ func (s *Snapshot) Migration(ctx context.Context) (name string, err error) {
 	return name, err
 }
 
-// Objects calls fn with each object that rows of the snapshot refer to.
+// Objects calls fn with each object that rows of the snapshot refer to. Files in libraries are left
+// out.
 func (s *Snapshot) Objects(ctx context.Context, fn func(SnapshotObject) error) error {
 	for last := ""; ; {
 		var sums []string
 		err := s.db.NewSelect().Model((*models.File)(nil)).ColumnExpr("DISTINCT f.sha256").
-			Where("f.state = ? AND f.sha256 > ?", models.Finalized, last).OrderExpr("f.sha256").Limit(models.ObjectsAtOnce).Scan(ctx, &sums)
+			Where("f.state = ? AND f.sha256 > ? AND f.object_key NOT LIKE 'library/%'", models.Finalized, last).OrderExpr("f.sha256").Limit(models.ObjectsAtOnce).Scan(ctx, &sums)
 		if err != nil {
 			return err
 		}
@@ -119,7 +120,7 @@ const (
 func (a Admin) RowState(ctx context.Context, o SnapshotObject) (RowState, error) {
 	q := a.store.core.DB.Write.NewSelect().Model((*models.File)(nil)).Column("f.state", "f.object_key")
 	if o.FileID == 0 {
-		q = q.Where("f.sha256 = ? AND f.state = ?", o.SHA256, models.Finalized)
+		q = q.Where("f.sha256 = ? AND f.state = ? AND f.object_key NOT LIKE 'library/%'", o.SHA256, models.Finalized)
 	} else {
 		q = q.Where("f.id = ?", o.FileID)
 	}
@@ -161,7 +162,7 @@ func IsEmpty(ctx context.Context, db *models.DB) (empty bool, err error) {
 
 // HasFiles reports whether the database refers to content in the bucket.
 func HasFiles(ctx context.Context, db *models.DB) (has bool, err error) {
-	if err := db.Read.NewRaw("SELECT EXISTS (SELECT 1 FROM contents)").Scan(ctx, &has); err != nil {
+	if err := db.Read.NewRaw("SELECT EXISTS (SELECT 1 FROM contents WHERE size > 0)").Scan(ctx, &has); err != nil {
 		return false, fmt.Errorf("look for files: %w", err)
 	}
 	return has, nil

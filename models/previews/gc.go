@@ -28,7 +28,7 @@ func (s *Store) CollectPreviews(ctx context.Context, cutoff time.Time, dryRun bo
 		for _, p := range rows {
 			last = p.ID
 			err := s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-				if err := holdContent(ctx, tx, p.SHA256); err != nil {
+				if err := models.HoldContent(ctx, tx, p.SHA256); err != nil {
 					return err
 				}
 				if still, err := unused(tx.NewSelect().Model((*models.Preview)(nil)).Where("p.id = ?", p.ID)).Exists(ctx); err != nil || !still {
@@ -43,13 +43,6 @@ func (s *Store) CollectPreviews(ctx context.Context, cutoff time.Time, dryRun bo
 		}
 	}
 	return nil
-}
-
-// holdContent locks the row of a content like lockContent, but needs no size: it does not change
-// the stored one.
-func holdContent(ctx context.Context, tx bun.Tx, sha256 string) error {
-	_, err := tx.NewInsert().Model(&models.Content{SHA256: sha256, CreatedAt: models.Now()}).On("CONFLICT (sha256) DO UPDATE").Set("sha256 = EXCLUDED.sha256").Exec(ctx)
-	return err
 }
 
 // ReferencedDerived returns which of the objects, by key, are parts of previews.

@@ -78,7 +78,7 @@ func (s *Store) previewed(p *models.Preview, at time.Time) {
 
 // derive generates the parts and stores them in the bucket.
 func (s *Store) derive(ctx context.Context, p *models.Preview) (preview.Result, error) {
-	source, err := s.core.Bucket.OpenSource(ctx, bucket.ContentKey(p.SHA256))
+	source, err := s.core.OpenContent(ctx, p.SHA256)
 	if errors.Is(err, bucket.ErrNotExist) {
 		return preview.Result{}, mesh.Errorf(mesh.Empty, "The content of this file is missing.")
 	}

@@ -134,7 +134,7 @@ func (s *Store) scheduleFirstPreviews(ctx context.Context) (scheduled int, err e
 				continue
 			}
 			err := s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-				if err := holdContent(ctx, tx, f.SHA256); err != nil {
+				if err := models.HoldContent(ctx, tx, f.SHA256); err != nil {
 					return err
 				}
 				id, state, err := s.core.SchedulePreview(ctx, tx, f)

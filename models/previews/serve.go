@@ -19,7 +19,7 @@ import (
 // URL. The error is NotFound if the file has no such rendition, and ErrGenerating if its renditions
 // are being generated. The object may nevertheless be missing; see [Store.RegeneratePreview].
 func (s *Store) Derived(ctx context.Context, fileID int64, by models.Signature, opened *auth.Opened, tag, name string) (part preview.Part, key string, err error) {
-	f, _, err := s.core.Blob(ctx, fileID, by, opened)
+	f, err := s.core.Accessible(ctx, fileID, by, opened)
 	if err != nil {
 		return part, "", err
 	}

@@ -36,6 +36,9 @@ func (c *checksums) get(sha256 string) (sum uint32, ok bool) {
 }
 
 func (c *checksums) put(sha256 string, sum uint32) {
+	if sha256 == "" { // of a file in a library that was not read yet
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.sums) >= maxChecksums {
@@ -53,8 +56,8 @@ func (o Options) serveZip(w http.ResponseWriter, r *http.Request, thing *node) {
 	tag := sha256.New()
 	names := make(map[string]bool)
 	for _, f := range thing.Files {
-		if f.SHA256 == "" {
-			continue // its bytes are not available
+		if !f.IsAvailable {
+			continue
 		}
 		number, _ := strconv.ParseInt(f.ID, 10, 64)
 		folder := "files"

@@ -93,6 +93,7 @@ func (p *image) Sources() string {
 
 type file struct {
 	ID, Name, Path, Kind, ContentType, PublicURL, SHA256 string
+	IsAvailable                                          bool
 	Size                                                 int64
 }
 
