@@ -70,6 +70,15 @@ func (c *backupCmd) Run(ctx context.Context, s config.Settings, logger *slog.Log
 		if c.NoDatabase {
 			stdout.println("it does not contain the database")
 		}
+		libraries, err := store.Library.List(ctx)
+		if err != nil {
+			return err
+		}
+		for _, l := range libraries {
+			if l.Files > 0 {
+				stdout.printf("it does not contain the bytes of %s in the library %s: back up its folder, too\n", count(int(l.Files), "file"), l.Name)
+			}
+		}
 		for _, fault := range m.Faults {
 			stdout.println(fault)
 		}

@@ -75,6 +75,11 @@ type cli struct {
 		List  previewListCmd  `cmd:"" help:"List the previews that failed, each with a file and the reason."`
 		Retry previewRetryCmd `cmd:"" help:"Make failed previews again. Running servers do it. derive --again failed queues all of them."`
 	} `cmd:"" help:"Manage failed previews."`
+	Library struct {
+		List     libraryListCmd     `cmd:"" help:"List the libraries of the settings, each with its folder, its things and files, and its last scan."`
+		Scan     libraryScanCmd     `cmd:"" help:"Scan libraries for new, changed, moved and missing files, and read the new ones. The server does this at an interval. Run it again to continue."`
+		Problems libraryProblemsCmd `cmd:"" help:"List missing files, and what scans skipped and why. Exit status 1 if there are any."`
+	} `cmd:"" help:"Manage libraries, which are folders that --library names."`
 	Fsck    fsckCmd    `cmd:"" help:"Compare database and bucket. Prints the differences; exit status 1 if there are any."`
 	GC      gcCmd      `cmd:"" name:"gc" help:"Remove expired uploads and objects that no file refers to. The server does this every hour."`
 	Backup  backupCmd  `cmd:"" help:"Back up database and bucket to a folder, while servers run. A second backup into the same folder copies only what is new."`

@@ -33,6 +33,7 @@ func mappers() []kong.Option {
 		mapper(parseText[config.Day]),
 		mapper(parseText[config.Color]),
 		mapper(parseText[config.Origins]),
+		mapper(parseText[config.Library]),
 		mapper(parseText[clientip.Proxies]),
 	}
 }

@@ -15,6 +15,7 @@ var areas = map[string][]string{
 	"bulk":        {},
 	"fsck":        {"maintenance", "previews"},
 	"importer":    {"maintenance"},
+	"library":     {},
 	"maintenance": {"previews"},
 	"moderation":  {"account"},
 	"openin":      {"activity"},
@@ -23,7 +24,7 @@ var areas = map[string][]string{
 	"social":      {},
 	"webhook":     {"moderation"},
 	// The packages below are no areas: catalogue wires them, and modelstest is for their tests.
-	"catalogue": {"account", "activity", "archive", "bulk", "fsck", "importer", "maintenance", "moderation", "openin", "previews", "search", "social",
+	"catalogue": {"account", "activity", "archive", "bulk", "fsck", "importer", "library", "maintenance", "moderation", "openin", "previews", "search", "social",
 		"webhook", "modelstest"}, // the last one in cataloguetest
 	"modelstest": {},
 }

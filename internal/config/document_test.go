@@ -50,6 +50,7 @@ var subjects = []struct{ subject, settings string }{
 	{"addresses", "listen base-url trusted-proxies cors-origins"},
 	{"database and files", "data database-url database-connections bucket-url bucket-public-url bucket-redirect upload-limit pending-ttl"},
 	{"start and stop", "roles wait drain shutdown-delay"},
+	{"libraries", "library library-owner library-publish library-interval"},
 	{"previews", "preview-workers preview-memory"},
 	{"what clients can do", "anonymous-read hardened documents open-in sunset"},
 	{"limits", "rate-limit quota-bytes quota-pending quota-things quota-makes quota-comments quota-collections quota-collected"},

@@ -43,6 +43,11 @@ type Settings struct {
 	OpenIn              Programs      `help:"Programs on the computers of visitors that files can be opened in, besides those that the server knows, each as NAME=TEMPLATE. The template is a URL in which {url} is replaced by the percent-encoded URL of the file, such as FlashPrint=flashprint://open?file={url}. The name of a known program replaces its link; without a template, it removes it: Cura=. Default: none." env:"MESHYARD_OPEN_IN" placeholder:"NAME=TEMPLATE,..."`
 	Documents           string        `help:"Folder of .graphql files to register, each one document. Clients can run a registered document by its SHA-256, and a server with --hardened runs no others. Default: none; only the built-in documents are registered." env:"MESHYARD_DOCUMENTS" placeholder:"DIR"`
 
+	Library         []Library     `help:"Library: a folder whose files become files of things and are served from where they lie. Nothing is ever written to it. Repeat the flag for several libraries; in the variable, separate them by semicolons. Default: none." sep:";" env:"MESHYARD_LIBRARY" placeholder:"NAME=DIR"`
+	LibraryOwner    string        `help:"Username of the owner of the things that scans of libraries create. Default: the first administrator." env:"MESHYARD_LIBRARY_OWNER" placeholder:"NAME"`
+	LibraryPublish  bool          `help:"Publish new things of libraries that have a model and a known license. Default: off; they are drafts." env:"MESHYARD_LIBRARY_PUBLISH"`
+	LibraryInterval time.Duration `help:"How often the server scans libraries for changes; 0 means that only meshyard library scan does. Default: ${default}." default:"1h" env:"MESHYARD_LIBRARY_INTERVAL" placeholder:"DURATION"`
+
 	SiteName   string `help:"Name of the site, in titles and at the top of pages. Default: ${default}." default:"Meshyard" env:"MESHYARD_SITE_NAME" placeholder:"NAME"`
 	SiteLogo   string `help:"Logo at the top of pages: an SVG, PNG, JPEG or WebP file. Default: none." env:"MESHYARD_SITE_LOGO" placeholder:"FILE"`
 	SiteColor  Color  `help:"Color of buttons and links, such as #1b6ac9. Default: that of the style sheet." env:"MESHYARD_SITE_COLOR" placeholder:"#RRGGBB"`
@@ -127,7 +132,7 @@ func (s *Settings) Complete() error {
 	if s.SiteName = strings.TrimSpace(s.SiteName); s.SiteName == "" {
 		s.SiteName = "Meshyard"
 	}
-	for _, part := range []func() error{s.completeStorage, s.completeAddresses, s.checkOIDC, s.checkMail, s.checkLogs, s.checkLimits, s.checkRoles} {
+	for _, part := range []func() error{s.completeStorage, s.completeAddresses, s.checkOIDC, s.checkMail, s.checkLogs, s.checkLimits, s.checkRoles, s.checkLibraries} {
 		if err := part(); err != nil {
 			return err
 		}

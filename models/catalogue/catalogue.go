@@ -15,6 +15,7 @@ import (
 	"github.com/meshyard/meshyard/models/bulk"
 	"github.com/meshyard/meshyard/models/fsck"
 	"github.com/meshyard/meshyard/models/importer"
+	"github.com/meshyard/meshyard/models/library"
 	"github.com/meshyard/meshyard/models/maintenance"
 	"github.com/meshyard/meshyard/models/moderation"
 	"github.com/meshyard/meshyard/models/openin"
@@ -27,7 +28,8 @@ import (
 // Options are settings of the operator.
 type Options struct {
 	models.Options
-	Webhooks webhook.Options
+	Libraries library.Options
+	Webhooks  webhook.Options
 }
 
 // Catalogue is the core with all areas.
@@ -39,6 +41,7 @@ type Catalogue struct {
 	Bulk        *bulk.Store
 	Fsck        *fsck.Store
 	Importer    *importer.Store
+	Library     *library.Store
 	Maintenance *maintenance.Store
 	Moderation  *moderation.Store
 	OpenIn      *openin.Store
@@ -62,6 +65,7 @@ func New(db *models.DB, b *bucket.Bucket, options Options, enqueue func(ctx cont
 	c.Search = search.New(core)
 	c.Previews = previews.New(core)
 	c.Importer = importer.New(core)
+	c.Library = library.New(core, options.Libraries)
 	c.Maintenance = maintenance.New(core, c.Previews)
 	c.Fsck = fsck.New(core, c.Maintenance, c.Previews)
 	c.Archive = archive.New(core, c.Maintenance, c.Previews)

@@ -21,11 +21,15 @@ func (a *Server) blobs(addresses urls.Builder) blobs.Handler {
 			if err != nil {
 				return blobs.Blob{}, explainInvalidSignature(err, by)
 			}
-			return blobs.Blob{Key: key, Name: f.Name, ContentType: f.ContentType, ETag: f.SHA256}, nil
+			return blobs.Blob{Key: key, Name: f.Name, ContentType: f.ContentType, ETag: f.ETag()}, nil
 		},
 		Signed: addresses.Verified,
 		Serve:  blobs.Serve(a.bucket),
 		Fail: func(w http.ResponseWriter, r *http.Request, err error) {
+			if errors.Is(err, bucket.ErrChanged) { // the REST API has 400 for all other conflicts
+				rest.WriteError(w, http.StatusConflict, changedInLibrary)
+				return
+			}
 			rest.WriteFailure(w, r, a.explainLost(r.Context(), err))
 		},
 		Status:  func(w http.ResponseWriter, status int, message string) { rest.WriteError(w, status, message) },
@@ -37,10 +41,18 @@ func (a *Server) blobs(addresses urls.Builder) blobs.Handler {
 	return h
 }
 
+const changedInLibrary = "this file has changed in its library: it can be downloaded after the next scan"
+
 // explainLost returns err or, if the content of a file is missing from the bucket, an error for the
 // client. It logs the key of the object for the operator.
 func (a *Server) explainLost(ctx context.Context, err error) error {
-	if !errors.Is(err, bucket.ErrNotExist) {
+	switch {
+	case errors.Is(err, bucket.ErrChanged):
+		return &models.Error{Code: models.Conflict, Message: changedInLibrary}
+	case errors.Is(err, bucket.ErrUnreadable):
+		a.Logger.ErrorContext(ctx, "a file of a library cannot be read", "error", err.Error())
+		return &models.Error{Code: models.NotFound, Message: "the server has no permission to read this file in its library"}
+	case !errors.Is(err, bucket.ErrNotExist):
 		return err
 	}
 	a.Logger.ErrorContext(ctx, "the content of a file is missing from the bucket", "error", err.Error())

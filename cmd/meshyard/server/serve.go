@@ -81,6 +81,7 @@ func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Du
 		a.keepLock(serving, lost)
 	}()
 	stopPreviews := a.startPreviews(context.WithoutCancel(ctx))
+	stopScans := a.startScans(context.WithoutCancel(ctx))
 	saved := make(chan struct{})
 	saving, stopSaving := context.WithCancel(context.WithoutCancel(ctx))
 	go func() {
@@ -103,6 +104,7 @@ func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Du
 	stopServing()
 	<-keeping
 	close(a.stopping)
+	stopScans()
 	stopPreviews()
 	stopSaving()
 	<-saved

@@ -192,6 +192,7 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 	if err := a.bucket.Deliver(ctx, bucket.Delivery{Stream: !a.Settings.BucketRedirect, PublicURL: a.Settings.BucketPublicURL}); err != nil {
 		return startError("--bucket-public-url", a.Settings.BucketPublicURL, err)
 	}
+	a.bucket.ServeLibraries(libraryFolders(a.Settings))
 	a.queue, err = jobs.New(a.db.SQL(), a.db.Engine, jobs.Handlers{
 		ExpireUpload:   func(ctx context.Context, id int64) error { return a.Store.ExpireUpload(ctx, id) },
 		PurgeAccount:   func(ctx context.Context, id int64) error { return a.Store.Account.PurgeAccount(ctx, id) },
@@ -222,7 +223,7 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 		Events: models.Events{
 			Uploaded: a.metrics.Upload, Downloaded: a.metrics.Download, Previewed: a.metrics.Preview,
 		},
-	}, Webhooks: a.webhooks()}, a.enqueue)
+	}, Libraries: libraryOptions(a.Settings), Webhooks: a.webhooks()}, a.enqueue)
 	if a.Settings.OTLPEndpoint != "" {
 		if a.tracer, err = otlp.New(ctx, a.Settings.OTLPEndpoint, a.Settings.Version, a.Settings.TraceRatio); err != nil {
 			return err

@@ -69,7 +69,11 @@ func (o Options) serveZip(w http.ResponseWriter, r *http.Request, thing *node) {
 		}
 		name := unique(names, folder, f.Name)
 		fmt.Fprintf(tag, "%s %s %d\n", name, f.SHA256, f.Size)
-		resources = append(resources, resource{"file-" + f.ID, name, f.Path, f.ContentType, f.Size, "sha256:" + f.SHA256})
+		hash := "" // of a file in a library that was not read yet
+		if f.SHA256 != "" {
+			hash = "sha256:" + f.SHA256
+		}
+		resources = append(resources, resource{"file-" + f.ID, name, f.Path, f.ContentType, f.Size, hash})
 		files = append(files, zipstream.File{
 			Name: name, Size: f.Size,
 			Open:    func() (io.ReadSeekCloser, error) { return o.Open(r.Context(), number) },

@@ -67,7 +67,7 @@ type resource struct {
 	ThingPath string `json:"thingPath"` // the path inside of the thing
 	MediaType string `json:"mediatype,omitempty"`
 	Bytes     int64  `json:"bytes"`
-	Hash      string `json:"hash"`
+	Hash      string `json:"hash,omitempty"`
 }
 
 // credits returns the files of an archive that say who made the thing.
