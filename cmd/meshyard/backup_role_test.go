@@ -20,7 +20,7 @@ import (
 func managedDatabase(t *testing.T, role string, statements ...string) (address, administrator string) {
 	t.Helper()
 	ctx, administrator := t.Context(), pgtest.Database(t)
-	conn, err := pgx.Connect(ctx, administrator)
+	conn, err := pgx.Connect(ctx, pgtest.Direct(t, administrator))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -115,6 +115,20 @@ func (s *session) clientAddress(database string) (string, error) {
 	return p.addressOf(s, database, url.Values{"pool_mode": {"transaction"}}), nil
 }
 
+// Direct returns the URL of a database without PgBouncer.
+func Direct(t testing.TB, address string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := shared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.addressOf(u.Path[1:])
+}
+
 // Pooled creates an empty database, and starts a PgBouncer in a mode and with a number of
 // connections. It returns the URL of the database behind PgBouncer, without pool_mode, and the URL
 // of the database itself.
