@@ -22,8 +22,9 @@ type FileDeletion struct {
 }
 
 // DeleteFile removes a finalized file from its target, for the owner of the target or a moderator.
-// Downloads of the file stay in the histories of users. The next garbage collection removes the
-// content if no other file has it. It returns the file as it was. It opens a transaction.
+// Downloads of the file stay in the histories of users. A garbage collection removes the content
+// after Options.KeepDeleted if no other file has it. It returns the file as it was. It opens a
+// transaction.
 func (s *Store) DeleteFile(ctx context.Context, caller auth.Caller, d FileDeletion) (deleted *File, err error) {
 	id := d.ID
 	err = s.changeFile(ctx, caller, id, d.Target, ownerOrModerators, func(ctx context.Context, tx bun.Tx, f *File, owner int64) error {

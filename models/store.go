@@ -30,6 +30,7 @@ type Options struct {
 	UploadLimit int64         // bytes of one file
 	ImageLimit  int64         // bytes of one image
 	PendingTTL  time.Duration // lifetime of a pending upload
+	KeepDeleted time.Duration // how long the content of deleted files is kept
 	Quotas      Quotas
 	Previews    child.Runner // generates previews in child processes
 	// PreviewWorkers is the number of previews that this process generates concurrently; see

@@ -105,6 +105,7 @@ func (c *catalogue) command(args ...string) *exec.Cmd {
 	}
 	cmd := exec.Command(c.binary, args...)
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "MESHYARD_") })
+	cmd.Env = append(cmd.Env, "MESHYARD_KEEP_DELETED=0s") // so that gc has something to remove
 	cmd.Env = append(cmd.Env, c.env...)
 	cmd.SysProcAttr = dieWithParent
 	return cmd

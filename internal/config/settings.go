@@ -32,6 +32,7 @@ type Settings struct {
 	BucketRedirect      bool          `help:"Redirect downloads to the S3 service. With --no-bucket-redirect, this server reads the bytes and sends them itself, for clients that cannot reach the service. Without S3, it always does. Default: ${default}." default:"true" negatable:"" env:"MESHYARD_BUCKET_REDIRECT"`
 	UploadLimit         Size          `help:"Largest file that can be uploaded. Images are limited to 5 MB. Default: ${default}." default:"2GiB" env:"MESHYARD_UPLOAD_LIMIT" placeholder:"SIZE"`
 	PendingTTL          time.Duration `help:"How long an upload stays pending before it is removed. Default: ${default}." default:"24h" env:"MESHYARD_PENDING_TTL" placeholder:"DURATION"`
+	KeepDeleted         time.Duration `help:"How long the content of deleted files stays in the bucket, so that a database that is restored to an earlier moment has all of its files. Default: ${default}." default:"30d" env:"MESHYARD_KEEP_DELETED" placeholder:"DURATION"`
 	RateLimit           int           `help:"Maximum number of API requests in 5 minutes for each user, or for each client IP address if the request has no token; 0 means unlimited. Pages of the gallery and HEAD requests for downloads have a second limit of the same size, for each user who is signed in, or for each client IP address: visitors behind one address who are not signed in share it. Files, images, previews and the 3D viewer are not counted. Default: ${default}." default:"300" env:"MESHYARD_RATE_LIMIT" placeholder:"N"`
 	Roles               Roles         `help:"Work of this server, if several share a database and a bucket: web answers requests, jobs runs background jobs and delivers webhooks, mail sends mails if --smtp-url is set, and previews makes previews. Without web, it answers only probes and metrics. Default: ${default}." default:"web,jobs,mail,previews" enum:"web,jobs,mail,previews" env:"MESHYARD_ROLES" placeholder:"ROLE,..."`
 	ShutdownDelay       time.Duration `help:"How long the server goes on serving after SIGTERM while /readyz answers 503, so that load balancers stop sending requests before the listener closes. Set it to more than the interval of their health checks if several servers are behind one. Default: ${default}." default:"0s" env:"MESHYARD_SHUTDOWN_DELAY" placeholder:"DURATION"`
@@ -235,6 +236,9 @@ func (s *Settings) checkLimits() error {
 	}
 	if s.PendingTTL < time.Minute {
 		return fmt.Errorf("--pending-ttl %s: must be at least a minute", s.PendingTTL)
+	}
+	if s.KeepDeleted < 0 {
+		return fmt.Errorf("--keep-deleted %s: must be at least 0", s.KeepDeleted)
 	}
 	if s.ShutdownDelay > 10*time.Minute {
 		return fmt.Errorf("--shutdown-delay %s: must be at most 10 minutes", s.ShutdownDelay)

@@ -14,7 +14,7 @@ var notArchived = map[string]string{
 	"previews": "derived", "shape_keys": "derived", "contents": "derived", "count_changes": "derived", "new_downloads": "derived", "unranked_things": "derived", "vocabulary": "derived",
 	"secrets": "of an instance", "sessions": "short-lived", "opened_urls": "short-lived", "views": "short-lived", "grants": "short-lived", "deprecated_calls": "of an instance",
 	"imports": "of an instance", "archive_imports": "of an instance", "archive_ids": "of an instance", "schema_migrations": "of an instance",
-	"last_runs": "of an instance", "checkpoints": "of an instance",
+	"last_runs": "of an instance", "checkpoints": "of an instance", "deleted_contents": "derived",
 	"files.state": "always finalized", "files.object_key": "of pending uploads", "files.expires_at": "of pending uploads",
 	"files.preview_id": "derived", "files.format": "derived", "files.longest_mm": "derived", "files.triangles": "derived", "files.watertight": "derived",
 	"uploads": "short-lived", "refresh_tokens": "short-lived", "invitations": "short-lived", "account_links": "short-lived", "webhooks": "of an instance", "webhook_deliveries": "of an instance", "things.popularity": "derived",

@@ -9,6 +9,6 @@ import (
 
 // Internals that the tests of package maintenance_test use.
 
-func (s *Store) EachUnreferenced(ctx context.Context, prefix string, cutoff time.Time, fn func(bucket.Object) error) error {
-	return s.eachUnreferenced(ctx, prefix, cutoff, fn)
+func (s *Store) EachUnreferenced(ctx context.Context, prefix, within string, cutoff time.Time, fn func(bucket.Object) error) error {
+	return s.eachUnreferenced(ctx, prefix, within, cutoff, fn)
 }

@@ -26,6 +26,18 @@ type Sweep struct {
 	// to, including the parts of killed writers in S3.
 	StagedUploads []string
 	Bytes         int64
+	Removed       int // the number of all removed objects
+
+	counted bool // the objects are only counted, not listed
+}
+
+// removed adds a removed object to a list.
+func (s *Sweep) removed(list *[]string, key string, size int64) {
+	s.Removed++
+	s.Bytes += size
+	if !s.counted {
+		*list = append(*list, key)
+	}
 }
 
 // Objects returns all removed objects.
@@ -44,12 +56,29 @@ const maxStuck = 100
 // deliveries to webhooks, and unused tags. An object that cannot be removed does not keep the
 // others: CollectGarbage then returns both what it removed and an error. It returns ErrNewer, and
 // removes nothing, if a newer version has migrated the database.
+//
+// Contents of which the last file was deleted are removed after Options.KeepDeleted.
 func (s *Store) CollectGarbage(ctx context.Context, grace time.Duration, dryRun bool) (*Sweep, error) {
+	return s.collect(ctx, grace, dryRun, new(Sweep), true)
+}
+
+// CollectDue is CollectGarbage for a server. It lists all contents and derived objects only once in
+// sweepEvery, and otherwise removes the contents that a deletion has queued. A listing that was
+// interrupted goes on. The removed objects are only counted.
+func (s *Store) CollectDue(ctx context.Context, grace time.Duration) (*Sweep, error) {
+	due, err := s.sweepDue(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.collect(ctx, grace, false, &Sweep{counted: true}, due)
+}
+
+// collect collects garbage, and lists all contents and derived objects if list is set.
+func (s *Store) collect(ctx context.Context, grace time.Duration, dryRun bool, sweep *Sweep, list bool) (*Sweep, error) {
 	// A newer version may keep objects that only tables refer to which this version does not know.
 	if _, err := s.core.DB.Pending(ctx); err != nil {
 		return nil, err
 	}
-	sweep := new(Sweep)
 	if err := s.expireAll(ctx, sweep, dryRun); err != nil {
 		return nil, fmt.Errorf("collect expired uploads: %w", err)
 	}
@@ -64,8 +93,8 @@ func (s *Store) CollectGarbage(ctx context.Context, grace time.Duration, dryRun 
 	cutoff := time.Now().Add(-grace)
 	var first error // of those about single objects
 	stuck := 0
-	collect := func(prefix string, removed *[]string, remove func(context.Context, bucket.Object) (gone bool, err error)) error {
-		return s.eachUnreferenced(ctx, prefix, cutoff, func(o bucket.Object) error {
+	collect := func(prefix, within string, removed *[]string, remove func(context.Context, bucket.Object) (gone bool, err error)) error {
+		return s.eachUnreferenced(ctx, prefix, within, cutoff, func(o bucket.Object) error {
 			gone := dryRun
 			if !dryRun {
 				var err error
@@ -79,8 +108,7 @@ func (s *Store) CollectGarbage(ctx context.Context, grace time.Duration, dryRun 
 				}
 			}
 			if gone {
-				*removed = append(*removed, o.Key)
-				sweep.Bytes += o.Size
+				sweep.removed(removed, o.Key, o.Size)
 			}
 			return nil
 		})
@@ -88,7 +116,7 @@ func (s *Store) CollectGarbage(ctx context.Context, grace time.Duration, dryRun 
 	remove := func(ctx context.Context, o bucket.Object) (gone bool, err error) {
 		return true, s.core.Bucket.Remove(ctx, o.Key)
 	}
-	if err := collect(bucket.PendingPrefix, &sweep.PendingObjects, remove); err != nil {
+	if err := collect(bucket.PendingPrefix, bucket.PendingPrefix, &sweep.PendingObjects, remove); err != nil {
 		return nil, fmt.Errorf("collect pending objects: %w", err)
 	}
 	if err := s.core.CollectStaged(ctx, grace, func(name string, remove func() error) error {
@@ -100,19 +128,29 @@ func (s *Store) CollectGarbage(ctx context.Context, grace time.Duration, dryRun 
 				return nil
 			}
 		}
-		sweep.StagedUploads = append(sweep.StagedUploads, name)
+		sweep.removed(&sweep.StagedUploads, name, 0)
 		return nil
 	}); err != nil {
 		return nil, fmt.Errorf("collect staged uploads: %w", err)
 	}
-	if err := collect(bucket.ContentPrefix, &sweep.ContentObjects, s.CollectContent); err != nil {
-		return nil, fmt.Errorf("collect contents: %w", err)
-	}
 	if err := s.previews.CollectPreviews(ctx, cutoff, dryRun); err != nil {
 		return nil, fmt.Errorf("collect previews: %w", err)
 	}
-	if err := collect(bucket.DerivedPrefix, &sweep.DerivedObjects, remove); err != nil {
-		return nil, fmt.Errorf("collect derived objects: %w", err)
+	if !dryRun {
+		if err := s.collectDeleted(ctx, cutoff, sweep); err != nil {
+			return nil, fmt.Errorf("collect deleted contents: %w", err)
+		}
+	}
+	if list {
+		err := s.eachRange(ctx, sweep.counted, func(prefix, within string) error {
+			if prefix == bucket.ContentPrefix {
+				return collect(prefix, within, &sweep.ContentObjects, s.CollectContent)
+			}
+			return collect(prefix, within, &sweep.DerivedObjects, remove)
+		})
+		if err != nil {
+			return nil, fmt.Errorf("collect contents and derived objects: %w", err)
+		}
 	}
 	if stuck > 0 {
 		return sweep, fmt.Errorf("cannot remove %d objects, such as %w", stuck, first)
@@ -138,9 +176,10 @@ func (s *Store) expireAll(ctx context.Context, sweep *Sweep, dryRun bool) error 
 	return nil
 }
 
-// eachUnreferenced calls fn with the objects below prefix that no row refers to and that were not
-// modified after cutoff. It compares at most objectsAtOnce objects with rows in one statement.
-func (s *Store) eachUnreferenced(ctx context.Context, prefix string, cutoff time.Time, fn func(bucket.Object) error) error {
+// eachUnreferenced calls fn with the objects of a range below prefix that no row refers to and that
+// were not modified after cutoff. It compares at most objectsAtOnce objects with rows in one
+// statement.
+func (s *Store) eachUnreferenced(ctx context.Context, prefix, within string, cutoff time.Time, fn func(bucket.Object) error) error {
 	check := func(objects []bucket.Object) error {
 		found, err := s.Referenced(ctx, prefix, objects)
 		if err != nil {
@@ -157,7 +196,7 @@ func (s *Store) eachUnreferenced(ctx context.Context, prefix string, cutoff time
 		return nil
 	}
 	var some []bucket.Object
-	for o, err := range s.core.Bucket.Objects(ctx, prefix) {
+	for o, err := range s.core.Bucket.Objects(ctx, within) {
 		if err != nil {
 			return err
 		}
@@ -205,10 +244,18 @@ func (s *Store) referencedPending(ctx context.Context, objects []bucket.Object) 
 	return found, err
 }
 
-// referencedContents returns which of the objects, by key, are those of finalized files. Files in
-// libraries have no object.
+// referencedContents returns which of the objects, by key, are those of finalized files, or of
+// files that were deleted a short time ago. Files in libraries have no object.
 func (s *Store) referencedContents(ctx context.Context, objects []bucket.Object) (map[string]bool, error) {
-	return s.referenced(ctx, objects, bucket.ContentPrefix, "f.sha256", "f.state = 'finalized' AND f.object_key NOT LIKE 'library/%' AND f.sha256 IN (?)")
+	found, err := s.referenced(ctx, objects, bucket.ContentPrefix, "f.sha256", "f.state = 'finalized' AND f.object_key NOT LIKE 'library/%' AND f.sha256 IN (?)")
+	if err != nil {
+		return nil, err
+	}
+	kept, err := s.keptContents(ctx, objects)
+	for _, sum := range kept {
+		found[bucket.ContentKey(sum)] = true
+	}
+	return found, err
 }
 
 // referenced returns which of the objects, by key, have a file with the key in a column. The column
@@ -248,10 +295,16 @@ func (s *Store) CollectContent(ctx context.Context, o bucket.Object) (gone bool,
 		if err != nil || used {
 			return err
 		}
+		if kept, err := s.isKept(ctx, tx, sha256); err != nil || kept {
+			return err
+		}
 		if err := s.core.Bucket.Remove(ctx, o.Key); err != nil {
 			return err
 		}
 		gone = true
+		if _, err := tx.NewDelete().Model((*deletedContent)(nil)).Where("sha256 = ?", sha256).Exec(ctx); err != nil {
+			return err
+		}
 		_, err = tx.NewDelete().Model((*models.Content)(nil)).Where("sha256 = ?", sha256).Exec(ctx)
 		return err
 	})

@@ -355,7 +355,7 @@ var randomOperations = map[string]func(r *randomizer) error{
 	"collect garbage": func(r *randomizer) error {
 		// Without the grace period that the collector has in practice, it must spare objects that are
 		// being promoted.
-		return r.Maintenance.EachUnreferenced(r.ctx, bucket.ContentPrefix, time.Now(), func(o bucket.Object) error {
+		return r.Maintenance.EachUnreferenced(r.ctx, bucket.ContentPrefix, bucket.ContentPrefix, time.Now(), func(o bucket.Object) error {
 			_, err := r.Maintenance.CollectContent(r.ctx, o)
 			return err
 		})

@@ -15,7 +15,7 @@ type Store struct {
 
 // New adds maintenance to the core.
 func New(core *models.Store, of *previews.Store) *Store {
-	core.DB.Register((*LastRun)(nil))
+	core.DB.Register((*LastRun)(nil), (*deletedContent)(nil), (*sweepPosition)(nil))
 	return &Store{core, of}
 }
 

@@ -210,7 +210,7 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 		return err
 	}
 	a.Store = catalogue.New(a.db, a.bucket, catalogue.Options{Options: models.Options{
-		UploadLimit: int64(a.Settings.UploadLimit), ImageLimit: config.ImageLimit, PendingTTL: a.Settings.PendingTTL,
+		UploadLimit: int64(a.Settings.UploadLimit), ImageLimit: config.ImageLimit, PendingTTL: a.Settings.PendingTTL, KeepDeleted: a.Settings.KeepDeleted,
 		Quotas: models.Quotas{
 			Bytes: int64(a.Settings.QuotaBytes), Pending: int64(a.Settings.QuotaPending), Things: int64(a.Settings.QuotaThings),
 			Makes: int64(a.Settings.QuotaMakes), Comments: int64(a.Settings.QuotaComments),
@@ -274,11 +274,11 @@ func (a *Server) CollectGarbage(ctx context.Context) error {
 	if err != nil || !claimed {
 		return err
 	}
-	sweep, err := a.Store.Maintenance.CollectGarbage(ctx, CollectAfter, false)
+	sweep, err := a.Store.Maintenance.CollectDue(ctx, CollectAfter)
 	if sweep == nil {
 		return err
 	}
-	if n := len(sweep.Objects()); n > 0 || sweep.ExpiredUploads > 0 {
+	if n := sweep.Removed; n > 0 || sweep.ExpiredUploads > 0 {
 		a.Logger.Info("collected garbage", "expired_uploads", sweep.ExpiredUploads, "objects", n, "bytes", sweep.Bytes)
 	}
 	return err
