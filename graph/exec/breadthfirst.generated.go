@@ -23,6 +23,7 @@ import (
 	"github.com/meshyard/meshyard/models/activity"
 	"github.com/meshyard/meshyard/models/bulk"
 	"github.com/meshyard/meshyard/models/moderation"
+	"github.com/meshyard/meshyard/models/problem"
 	"github.com/meshyard/meshyard/models/search"
 	"github.com/meshyard/meshyard/models/social"
 	"github.com/meshyard/meshyard/models/webhook"
@@ -4697,6 +4698,99 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
+		"Problem": {Name: "Problem", Implements: []string{"Problem"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"kind": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*problem.Problem)
+					v := obj.Kind
+					return model.AppendProblemKind(b, v), true
+				},
+			},
+			"message": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*problem.Problem)
+					return breadthfirst.Value(ec.Resolvers.Problem().Message(ctx, obj))
+				},
+				Append: func(b []byte, value any) []byte {
+					v := value.(string)
+					return breadthfirst.AppendString(b, v)
+				},
+			},
+			"thing": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*problem.Problem](objects)
+					return breadthfirst.Values(ec.Resolvers.Problem().Thing(ctx, objs))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.Thing],
+			},
+			"file": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*problem.Problem](objects)
+					return breadthfirst.Values(ec.Resolvers.Problem().File(ctx, objs))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.File],
+			},
+			"duplicateOf": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*problem.Problem](objects)
+					return breadthfirst.Values(ec.Resolvers.Problem().DuplicateOf(ctx, objs))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.File],
+			},
+		}},
+		"ProblemConnection": {Name: "ProblemConnection", Implements: []string{"ProblemConnection"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"edges": {
+				Get: func(object any) any {
+					obj := object.(*model.ProblemConnection)
+					return obj.Edges
+				},
+				Each: breadthfirst.EachPointer[model.ProblemEdge],
+			},
+			"nodes": {
+				Get: func(object any) any {
+					obj := object.(*model.ProblemConnection)
+					return obj.Nodes
+				},
+				Each: breadthfirst.EachPointer[problem.Problem],
+			},
+			"pageInfo": {
+				Get: func(object any) any {
+					obj := object.(*model.ProblemConnection)
+					return obj.PageInfo
+				},
+				Nil: breadthfirst.NilPointer[model.PageInfo],
+			},
+			"totalCount": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*model.ProblemConnection)
+					return breadthfirst.Value(obj.TotalCount(ctx))
+				},
+				Waits: true,
+				Append: func(b []byte, value any) []byte {
+					v := value.(int32)
+					return strconv.AppendInt(b, int64(v), 10)
+				},
+			},
+		}},
+		"ProblemEdge": {Name: "ProblemEdge", Implements: []string{"ProblemEdge"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"cursor": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.ProblemEdge)
+					v := obj.Cursor
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"node": {
+				Get: func(object any) any {
+					obj := object.(*model.ProblemEdge)
+					return obj.Node
+				},
+				Nil: breadthfirst.NilPointer[problem.Problem],
+			},
+		}},
 		"Processing": {Name: "Processing", Implements: []string{"Processing"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"state": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
@@ -5298,6 +5392,24 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[social.Notification],
+			},
+			"problems": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Query().Problems(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["kinds"].([]problem.Kind), fc.Args["ofAllUsers"].(bool)))
+				},
+				Args: (*executionContext).field_Query_problems_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "READ")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.ProblemConnection],
 			},
 			"randomThings": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {

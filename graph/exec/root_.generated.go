@@ -42,6 +42,7 @@ type ResolverRoot interface {
 	MoveThingsPayload() MoveThingsPayloadResolver
 	Mutation() MutationResolver
 	Notification() NotificationResolver
+	Problem() ProblemResolver
 	Query() QueryResolver
 	RemoveFromCollectionPayload() RemoveFromCollectionPayloadResolver
 	RemoveThingsPayload() RemoveThingsPayloadResolver

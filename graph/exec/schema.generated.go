@@ -15,6 +15,7 @@ import (
 	"github.com/meshyard/meshyard/models/activity"
 	"github.com/meshyard/meshyard/models/bulk"
 	"github.com/meshyard/meshyard/models/moderation"
+	"github.com/meshyard/meshyard/models/problem"
 	"github.com/meshyard/meshyard/models/search"
 	"github.com/meshyard/meshyard/models/social"
 	"github.com/meshyard/meshyard/models/webhook"
@@ -129,6 +130,7 @@ type QueryResolver interface {
 	Node(ctx context.Context, nodeID string) (model.Node, error)
 	Nodes(ctx context.Context, nodeIds []string) ([]model.Node, error)
 	Notification(ctx context.Context, id int64) (*social.Notification, error)
+	Problems(ctx context.Context, first *int32, after *string, last *int32, before *string, kinds []problem.Kind, ofAllUsers bool) (*model.ProblemConnection, error)
 	RandomThings(ctx context.Context, first int32) ([]*models.Thing, error)
 	RenderMarkdown(ctx context.Context, text string) (*string, error)
 	Reports(ctx context.Context, first *int32, after *string, last *int32, before *string, state *moderation.ReportState) (*model.ReportConnection, error)
@@ -1687,6 +1689,60 @@ func (ec *executionContext) field_Query_popular_args(ctx context.Context, rawArg
 		return nil, err
 	}
 	args["after"] = arg2
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_problems_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "kinds",
+		func(ctx context.Context, v any) ([]problem.Kind, error) {
+			return ec.unmarshalOProblemKind2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋproblemᚐKindᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["kinds"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "ofAllUsers",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["ofAllUsers"] = arg5
 	return args, nil
 }
 

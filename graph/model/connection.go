@@ -9,6 +9,7 @@ import (
 	"github.com/meshyard/meshyard/models/account"
 	"github.com/meshyard/meshyard/models/activity"
 	"github.com/meshyard/meshyard/models/moderation"
+	"github.com/meshyard/meshyard/models/problem"
 	"github.com/meshyard/meshyard/models/search"
 	"github.com/meshyard/meshyard/models/social"
 	"github.com/meshyard/meshyard/models/webhook"
@@ -59,6 +60,7 @@ type (
 	ReportEdge          Edge[*moderation.Report]
 	NotificationEdge    Edge[*social.Notification]
 	WebhookEdge         Edge[*webhook.Webhook]
+	ProblemEdge         Edge[*problem.Problem]
 	WebhookDeliveryEdge Edge[*webhook.Delivery]
 	HitEdge             Edge[SearchHit]
 	FeedEdge            Edge[FeedItem]
@@ -101,6 +103,9 @@ type (
 	}
 	NotificationConnection struct {
 		*Connection[*social.Notification, NotificationEdge]
+	}
+	ProblemConnection struct {
+		*Connection[*problem.Problem, ProblemEdge]
 	}
 	WebhookConnection struct {
 		*Connection[*webhook.Webhook, WebhookEdge]

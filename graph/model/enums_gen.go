@@ -10,6 +10,7 @@ import (
 	"github.com/meshyard/meshyard/internal/slicerlink"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/moderation"
+	"github.com/meshyard/meshyard/models/problem"
 	"github.com/meshyard/meshyard/models/search"
 	"github.com/meshyard/meshyard/models/social"
 	"github.com/meshyard/meshyard/models/webhook"
@@ -215,6 +216,25 @@ func AppendPrintChoice(b []byte, v models.PrintChoice) []byte { return printChoi
 
 // UnmarshalPrintChoice reads the name of a value of the enum PrintChoice.
 func UnmarshalPrintChoice(v any) (models.PrintChoice, error) { return printChoice.Unmarshal(v) }
+
+var problemKind = graphqlenum.Of("ProblemKind", map[string]problem.Kind{
+	"NO_PREVIEW":        problem.NoPreview,
+	"NOT_WATERTIGHT":    problem.NotWatertight,
+	"SUSPICIOUS_UNITS":  problem.SuspiciousUnits,
+	"DUPLICATE_CONTENT": problem.DuplicateContent,
+	"DUPLICATE_SHAPE":   problem.DuplicateShape,
+	"NO_LICENSE":        problem.NoLicense,
+	"NO_TAGS":           problem.NoTags,
+})
+
+// MarshalProblemKind writes a value of the enum ProblemKind.
+func MarshalProblemKind(v problem.Kind) graphql.Marshaler { return problemKind.Marshal(v) }
+
+// AppendProblemKind appends the encoding of MarshalProblemKind to b.
+func AppendProblemKind(b []byte, v problem.Kind) []byte { return problemKind.Append(b, v) }
+
+// UnmarshalProblemKind reads the name of a value of the enum ProblemKind.
+func UnmarshalProblemKind(v any) (problem.Kind, error) { return problemKind.Unmarshal(v) }
 
 var publicationState = graphqlenum.Of("PublicationState", map[string]models.PublicationState{
 	"DRAFT":     models.Draft,

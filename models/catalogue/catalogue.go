@@ -20,6 +20,7 @@ import (
 	"github.com/meshyard/meshyard/models/moderation"
 	"github.com/meshyard/meshyard/models/openin"
 	"github.com/meshyard/meshyard/models/previews"
+	"github.com/meshyard/meshyard/models/problem"
 	"github.com/meshyard/meshyard/models/search"
 	"github.com/meshyard/meshyard/models/social"
 	"github.com/meshyard/meshyard/models/webhook"
@@ -46,6 +47,7 @@ type Catalogue struct {
 	Moderation  *moderation.Store
 	OpenIn      *openin.Store
 	Previews    *previews.Store
+	Problem     *problem.Store
 	Search      *search.Store
 	Social      *social.Store
 	Webhook     *webhook.Store
@@ -57,6 +59,7 @@ func New(db *models.DB, b *bucket.Bucket, options Options, enqueue func(ctx cont
 	core := models.NewStore(db, b, options.Options, enqueue)
 	c := &Catalogue{Store: core}
 	c.Social = social.New(core)
+	c.Problem = problem.New(core)
 	c.Account = account.New(core, c.Social)
 	c.Moderation = moderation.New(core, c.Account)
 	c.Activity = activity.New(core, c.Account)
