@@ -182,7 +182,7 @@ func TestBrowserAccessibility(t *testing.T) {
 		view{name: "developers", path: "/developers"}, view{name: "reference", path: "/reference"}, view{name: "migration", path: "/migration"}, view{name: "GraphiQL", path: "/graphiql"})
 	own := []view{
 		byName["home"], byName["thing"], byName["collection"], byName["upload"], byName["edit"], byName["feed"], byName["notifications"], byName["settings"],
-		{name: "comments", path: thing + "/comments"}, {name: "draft", path: draft}, {name: "drafts", path: "/ada/drafts"}, {name: "selection", path: "/ada/drafts", act: press("main", "Select")}, {name: "tags of a selection", path: "/ada", act: dialog(press("main", "Select"), press("main", "Select all"), press(".bulk-bar", "Tags"))}, {name: "collections", path: "/ada/collections"},
+		{name: "comments", path: thing + "/comments"}, {name: "draft", path: draft}, {name: "drafts", path: "/ada/drafts"}, {name: "problems", path: "/ada/problems"}, {name: "selection", path: "/ada/drafts", act: press("main", "Select")}, {name: "tags of a selection", path: "/ada", act: dialog(press("main", "Select"), press("main", "Select all"), press(".bulk-bar", "Tags"))}, {name: "collections", path: "/ada/collections"},
 		{name: "account menu", path: "/", act: press("header", "Account menu"), within: "header"},
 		{name: "menu of a thing", path: "/thing:3", act: press(".summary", "More actions"), within: ".summary"},
 		{name: "collections of a thing", path: thing, act: dialog(press(".summary", "Collect"))},

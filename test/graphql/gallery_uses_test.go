@@ -115,6 +115,7 @@ var galleryUses = []galleryUse{
 	{document: "delete-file", variables: `{"input": {"id": "$file", "allowNoModel": true}}`},
 	{document: "upload-file (not finalized)", variables: `{"input": {"file": "other.stl"}}`, created: "file=uploadFile.file.id"},
 	{document: "delete-pending-upload", variables: `{"input": {"id": "$file"}}`},
+	{document: "problems", variables: `{"ofAllUsers": false}`},
 	{document: "own-collections"},
 	{document: "update-things", variables: `{"input": {"ids": ["$thing"], "addTags": ["bulk"]}}`, created: "update=updateThings.undoId"},
 	{document: "undo-things-update", variables: `{"input": {"id": "$update"}}`},

@@ -71,6 +71,8 @@ export type PrintChoice = 'YES' | 'NO' | 'EITHER';
 
 export type PrintSettingsInput = { printer?: string | null; rafts?: PrintChoice | null; supports?: PrintChoice | null; resolution?: string | null; infill?: string | null; filamentBrand?: string | null; filamentColor?: string | null; filamentMaterial?: string | null; };
 
+export type ProblemKind = 'NO_PREVIEW' | 'NOT_WATERTIGHT' | 'SUSPICIOUS_UNITS' | 'DUPLICATE_CONTENT' | 'DUPLICATE_SHAPE' | 'NO_LICENSE' | 'NO_TAGS';
+
 export type ProcessingState = 'WAITING' | 'RUNNING' | 'DONE' | 'FAILED' | 'NOT_APPLICABLE';
 
 export type PublicationState = 'DRAFT' | 'UNLISTED' | 'PUBLISHED';
@@ -348,6 +350,10 @@ export const ownCollections: Operation<OwnCollectionsData, OwnCollectionsVariabl
 export type PrintDetailsData = { file: { thumbnail: { url: string; width: number; height: number; } | null; sliced: { settings: { slicer: string | null; version: string | null; printer: string | null; nozzle: number | null; layerHeight: number | null; infill: number | null; hasSupports: boolean | null; }; seconds: number | null; layers: number | null; filaments: Array<{ tool: number; length: number | null; mass: number | null; filament: { material: string | null; color: string | null; name: string | null; }; }>; min: { x: number; y: number; z: number; } | null; max: { x: number; y: number; z: number; } | null; } | null; project: { settings: { slicer: string | null; version: string | null; printer: string | null; nozzle: number | null; layerHeight: number | null; infill: number | null; hasSupports: boolean | null; }; filaments: Array<{ material: string | null; color: string | null; name: string | null; }>; plates: Array<{ number: number; name: string | null; objects: Array<string>; isPrintable: boolean | null; isSliced: boolean; seconds: number | null; mass: number | null; hasSupports: boolean | null; filaments: Array<{ tool: number; mass: number | null; }>; }>; plateCount: number; objects: Array<{ name: string; parts: Array<{ name: string; }>; }>; objectCount: number; } | null; } | null; };
 export type PrintDetailsVariables = { id: string; };
 export const printDetails: Operation<PrintDetailsData, PrintDetailsVariables> = { name: "printDetails", text: "query printDetails($id:ID!){file(id:$id){thumbnail(width:640,height:480,format:JPEG){url width height}sliced{settings{slicer version printer nozzle layerHeight infill hasSupports}seconds layers filaments{tool length mass filament{material color name}}min{x y z}max{x y z}}project{settings{slicer version printer nozzle layerHeight infill hasSupports}filaments{material color name}plates{number name objects isPrintable isSliced seconds mass hasSupports filaments{tool mass}}plateCount objects{name parts{name}}objectCount}}}" };
+
+export type ProblemsData = { problems: { pageInfo: Page; nodes: Array<{ kind: ProblemKind; message: string; thing: { id: string; name: string; state: PublicationState; creator: { username: string; }; }; file: { id: string; name: string; } | null; duplicateOf: { id: string; name: string; target: { __typename: 'Comment'; } | { __typename: 'Make'; } | { __typename: 'Thing'; id: string; name: string; } | null; } | null; }>; } | null; };
+export type ProblemsVariables = { kinds?: Array<ProblemKind> | null; ofAllUsers: boolean; after?: string | null; };
+export const problems: Operation<ProblemsData, ProblemsVariables> = { name: "problems", text: "query problems($kinds:[ProblemKind!],$ofAllUsers:Boolean!,$after:String){problems(first:30,after:$after,kinds:$kinds,ofAllUsers:$ofAllUsers){pageInfo{...Page}nodes{kind message thing{id name state creator{username}}file{id name}duplicateOf{id name target{__typename ... on Thing{id name}}}}}}fragment Page on PageInfo{hasNextPage endCursor}" };
 
 export type ProfileCollectionsData = { user: { list: { pageInfo: Page; nodes: Array<CollectionCard>; } | null; } | null; };
 export type ProfileCollectionsVariables = { username: string; after?: string | null; };

@@ -22,7 +22,7 @@ const patterns: [string, RegExp][] = [
   ['edit', /^\/thing:(\d+)\/edit$/],
   ['make', /^\/make:(\d+)$/],
   ['collection', /^\/collection:(\d+)$/],
-  ['profile', /^\/([\w.-]+)(?:\/(designs|makes|collections|likes|followers|following|drafts))?$/],
+  ['profile', /^\/([\w.-]+)(?:\/(designs|makes|collections|likes|followers|following|drafts|problems))?$/],
 ];
 
 // The names that are paths of the server, in lower case: the same as reservedNames in cmd/meshyard/server/webpages.go, which a test checks.

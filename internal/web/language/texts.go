@@ -169,7 +169,7 @@ type SignIn struct {
 type Gallery struct {
 	Search, SignIn                                                      string
 	Explore, Upload, Feed, Notifications, Settings                      string
-	Moderation, Edit, Drafts                                            string
+	Moderation, Edit, Drafts, Problems                                  string
 	NeedsScript, MoreWithScript                                         string
 	TryAgain                                                            string
 	NotFound, NotFoundText, HomePage                                    string

@@ -139,6 +139,9 @@ func ofUser(name, rest string) (p page, ok bool) {
 	if tab, ok := formerTabs[rest]; ok {
 		return to("/" + name + tab), true
 	}
+	if rest == "problems" {
+		return page{kind: clientPage, title: func(t *language.Gallery) string { return t.Problems }}, true
+	}
 	if rest == "drafts" {
 		return page{kind: clientPage, title: func(t *language.Gallery) string { return t.Drafts }}, true
 	}

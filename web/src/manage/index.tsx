@@ -1,3 +1,4 @@
 // The script for managing things and users: it is loaded on demand, see ondemand.tsx.
 export { ModerationPage } from './ModerationPage';
+export { Problems } from './Problems';
 export { Selection } from './Selection';

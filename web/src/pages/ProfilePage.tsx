@@ -41,7 +41,7 @@ export function ProfilePage({ username, tab }: { username: string; tab: string }
       <Head user={user} reload={reload} />
       <LinkTabs label={user.username} current={tab} hrefOf={(id) => href(`/${user.username}${id === 'designs' ? '' : `/${id}`}`)} tabs={[
         { id: 'designs', title: t.designs, count: number(user.thingCount) },
-        ...(user.isViewer ? [{ id: 'drafts', title: t.drafts }] : []),
+        ...(user.isViewer ? [{ id: 'drafts', title: t.drafts }, { id: 'problems', title: t.problems }] : []),
         { id: 'makes', title: t.makes, count: number(user.makeCount) },
         { id: 'collections', title: t.collections, count: number(user.collectionCount) },
         { id: 'likes', title: t.likedTab, count: number(user.likeCount) },
@@ -107,6 +107,7 @@ function Head({ user, reload }: { user: User; reload: () => void }) {
 function TabContent({ username, tab, own }: { username: string; tab: string; own: boolean }) {
   switch (tab) {
     case 'drafts': return own ? <Drafts /> : null;
+    case 'problems': return own ? <Managed part={(parts) => parts.Problems} /> : null;
     case 'makes': return <Makes username={username} />;
     case 'collections': return <Collections username={username} own={own} />;
     case 'likes': return <Likes username={username} />;

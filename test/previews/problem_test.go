@@ -1,4 +1,4 @@
-package things_test
+package previews_test
 
 import (
 	"bytes"
@@ -132,5 +132,5 @@ func TestProblems(t *testing.T) {
 		if got, _, _, _ := list(ada, "kinds: [NO_TAGS, NO_LICENSE]"); len(got) != 0 {
 			t.Errorf("after the fix: got %q", got)
 		}
-	})
+	}, servertest.Derives)
 }
