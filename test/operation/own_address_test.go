@@ -20,6 +20,8 @@ func TestOtherAddresses(t *testing.T) {
 		ada := s.User("ada")
 		s.Password("ada", servertest.Password)
 		thing := servertest.PublishedThing(t, ada, "Gear")
+		file := ada.Upload("gear.stl", servertest.Mesh(t, "hschendel_simple_bin.stl"))
+		ada.Finalize("thing", thing, file).Want(t, http.StatusOK)
 		send := func(r *http.Request, host string) (*http.Response, string) {
 			t.Helper()
 			r.Host = host
@@ -72,7 +74,7 @@ func TestOtherAddresses(t *testing.T) {
 			t.Errorf("the referrer policy of forms is %q: without HTTPS, the origin of a form would be null", page.Header.Get("Referrer-Policy"))
 		}
 
-		for _, path := range []string{"/", "/thing:" + strconv.FormatInt(thing, 10), "/feed.xml", "/things/" + strconv.FormatInt(thing, 10), "/things/" + strconv.FormatInt(thing, 10) + "/files", "/developers", "/search/gear"} {
+		for _, path := range []string{"/", "/thing:" + strconv.FormatInt(thing, 10), "/feed.xml", "/things/" + strconv.FormatInt(thing, 10), "/things/" + strconv.FormatInt(thing, 10) + "/files", "/developers", "/search/gear", "/view/" + strconv.FormatInt(file, 10)} {
 			body := get(path, own)
 			if strings.Contains(body, s.URL) || !strings.Contains(body, "http://"+own) {
 				t.Errorf("%s: has the default base URL, or not the address of the client: %.600s", path, body)

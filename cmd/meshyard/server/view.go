@@ -35,7 +35,9 @@ const viewerTTL = time.Hour
 // reading sign in first.
 func (a *Server) viewer(addresses urls.Builder, webPages webpage.Options) http.Handler {
 	return viewer.Handler(viewer.Options{
-		Load: func(r *http.Request, id int64) (viewer.Model, error) { return a.viewed(r, addresses, id) },
+		Load: func(r *http.Request, id int64) (viewer.Model, error) {
+			return a.viewed(r, addresses.For(r.Context()), id)
+		},
 		Fail: rest.WriteFailure, Explain: explain,
 		Redirect: func(w http.ResponseWriter, r *http.Request, err error) bool {
 			signIn := models.CodeOf(err) == models.Unauthenticated && webpage.IsVisit(r)
