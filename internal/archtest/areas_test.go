@@ -1,6 +1,8 @@
 package archtest
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -69,6 +71,42 @@ func TestAreas(t *testing.T) {
 				t.Errorf("the table allows a circle of %s and %s", from, to)
 			}
 		}
+	}
+}
+
+// TestAreasAreDocumented checks that the table of areas in docs/architecture.md is the one above.
+func TestAreasAreDocumented(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "architecture.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(text), "## Areas of the models\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	documented := make(map[string][]string)
+	for line := range strings.Lines(section) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 5 || !strings.Contains(cells[1], "`") {
+			continue
+		}
+		var imports []string
+		for name := range strings.SplitSeq(cells[3], ",") {
+			if name = strings.Trim(name, " `"); name != "" {
+				imports = append(imports, name)
+			}
+		}
+		documented[strings.Trim(cells[1], " `")] = imports
+	}
+	for name, may := range areas {
+		if name == "catalogue" || name == "modelstest" {
+			continue
+		}
+		if got, ok := documented[name]; !ok || !slices.Equal(got, may) && len(got)+len(may) > 0 {
+			t.Errorf("docs/architecture.md says that %s imports %q, want %q", name, got, may)
+		}
+		delete(documented, name)
+	}
+	for name := range documented {
+		t.Errorf("docs/architecture.md has the area %s, which does not exist", name)
 	}
 }
 
