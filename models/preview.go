@@ -84,8 +84,8 @@ func (s *Store) SchedulePreview(ctx context.Context, tx bun.Tx, f *File) (int64,
 	return p.ID, p.State, err
 }
 
-// ReadPreview returns a preview without its mesh and what slicers say. It returns NotFound if there is
-// no such preview.
+// ReadPreview returns a preview without its mesh and what slicers say. It returns NotFound if there
+// is no such preview.
 func (s *Store) ReadPreview(ctx context.Context, id int64) (*Preview, error) {
 	return One(s, ctx, auth.Caller{}, previews, previews.All().Without(fieldset.Of[Preview]("Mesh", "Printing")), "preview", id)
 }

@@ -38,9 +38,10 @@ func CheckText(field, s string, limit int) error {
 	return nil
 }
 
-// CheckLine checks a text of one line, such as a name. It returns BadInput if it is not a valid text, or
-// has control characters or those that change the direction of what follows, by which one name can
-// look like another. A line break at the end, which existing clients may send, is accepted.
+// CheckLine checks a text of one line, such as a name. It returns BadInput if it is not a valid
+// text, or has control characters or those that change the direction of what follows, by which one
+// name can look like another. A line break at the end, which existing clients may send, is
+// accepted.
 func CheckLine(field, s string, limit int) error {
 	if err := CheckText(field, s, limit); err != nil {
 		return err

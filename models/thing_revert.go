@@ -28,8 +28,8 @@ type LockedThing struct {
 	Values ThingValues
 }
 
-// LockThingToChange locks a thing that the caller may change, or delete if deletes is set. For a thing of
-// another user, it returns NotFound if the caller may not delete it.
+// LockThingToChange locks a thing that the caller may change, or delete if deletes is set. For a
+// thing of another user, it returns NotFound if the caller may not delete it.
 func (s *Store) LockThingToChange(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64, deletes bool) (*LockedThing, error) {
 	t, err := s.LockThing(ctx, tx, id)
 	if err != nil {

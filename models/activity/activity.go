@@ -44,8 +44,8 @@ const (
 	callsKept = 180 * 24 * time.Hour
 )
 
-// activity buffers deprecated calls and views in memory until they are saved in batches. A statement
-// for each of them would cost more than the request itself.
+// activity buffers deprecated calls and views in memory until they are saved in batches. A
+// statement for each of them would cost more than the request itself.
 type activity struct {
 	mu    sync.Mutex
 	calls map[callKey]*DeprecatedCall

@@ -47,8 +47,8 @@ func (s *Store) Derived(ctx context.Context, fileID int64, by models.Signature, 
 	return part, "", absent
 }
 
-// partNamed returns the part with a name, and the size that it is scaled to, if any. It returns no part
-// if there is none of that name.
+// partNamed returns the part with a name, and the size that it is scaled to, if any. It returns no
+// part if there is none of that name.
 func partNamed(p *models.Preview, name string) (preview.Part, *thumbnail.Size) {
 	for _, part := range p.Parts() {
 		if part.Name == name {

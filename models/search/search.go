@@ -203,8 +203,8 @@ func everyTerm(db *models.DB, terms []term) []string {
 	return every
 }
 
-// anyOf returns an expression for documents that contain one of the words (or prefixes, if beginning
-// is set), or all parts, in the first fields of the document.
+// anyOf returns an expression for documents that contain one of the words (or prefixes, if
+// beginning is set), or all parts, in the first fields of the document.
 func anyOf(db *models.DB, alternatives, parts []string, beginning bool, fields int) string {
 	text := db.FullText()
 	var written []string

@@ -249,8 +249,8 @@ func (s *Store) expireNotifications(ctx context.Context) error {
 	return err
 }
 
-// notifyOfComment sends notifications about a new comment to the author of the parent comment, the owner of
-// the target, and the users who watch the target. Each user gets at most one.
+// notifyOfComment sends notifications about a new comment to the author of the parent comment, the
+// owner of the target, and the users who watch the target. Each user gets at most one.
 func notifyOfComment(ctx context.Context, tx bun.Tx, c *models.Comment, owner, repliedTo int64) error {
 	about, on := models.Target{Type: models.OnComment, ID: c.ID}, models.Target{Type: c.TargetType, ID: c.TargetID}
 	if err := notify(ctx, tx, NotifyReply, c.OwnerID, about, repliedTo); err != nil {
