@@ -114,7 +114,7 @@ func TestCountThings(t *testing.T) {
 		if changed, err := s.Recount(ctx); changed != 0 || err != nil {
 			t.Errorf("a recount changed %d counts, %v", changed, err)
 		}
-		if _, err := s.Maintenance.CollectGarbage(ctx, 0, false); err != nil { // the file of the deleted thing
+		if _, err := s.Maintenance.CollectGarbage(ctx, 0, false); err != nil { // with the file
 			t.Error(err)
 		}
 	})

@@ -56,7 +56,7 @@ func TestRankThings(t *testing.T) {
 		rank(0)
 		download("cyd", file) // the thing with the lower ID, below the last one that was ranked
 		rank(1)
-		if got := popularity(); got != [2]int64{of[0] + models.PopularityUnit, of[1]} { // twice the points
+		if got := popularity(); got != [2]int64{of[0] + models.PopularityUnit, of[1]} { // twice
 			t.Errorf("popularity after another download of the first: %d, was %d", got, of)
 		}
 		rank(0)

@@ -46,7 +46,7 @@ type Notification struct {
 	ID         int64 `bun:",pk,autoincrement" reads:"UserID"`
 	UserID     int64 // the recipient
 	Kind       NotificationKind
-	ActorID    int64             `bun:",nullzero"` // the user who caused it; 0: the server or a moderator
+	ActorID    int64             `bun:",nullzero"` // who caused it; 0: the server, a moderator
 	TargetType models.TargetType // what it is about
 	TargetID   int64
 	DecisionID int64 `bun:",nullzero"` // the entry of the moderation log; 0: none

@@ -77,7 +77,7 @@ func (m *matrix) byGraphQL(c *servertest.Client, p permission, document string) 
 		}
 	}
 	if err := json.Unmarshal(result.Data, &bulk); err == nil && bulk.UpdateThings != nil && bulk.UpdateThings.Results[0].Error != nil {
-		status = servertest.CodeStatus[bulk.UpdateThings.Results[0].Error.Code] // the error about the only thing
+		status = servertest.CodeStatus[bulk.UpdateThings.Results[0].Error.Code] // of the only thing
 	}
 	shown := make(map[string]bool)
 	m.look(data, shown)
