@@ -7,7 +7,10 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/meshyard/meshyard/internal/backup"
 	"github.com/meshyard/meshyard/internal/backup/pgdump"
@@ -31,7 +34,11 @@ type backupCmd struct {
 	Dir        string `arg:"" help:"Folder of the backup: a new one, or one with an earlier backup of the same database, which is replaced."`
 	NoDatabase bool   `help:"Copy the objects only, after you backed up the database by other means."`
 	Replace    bool   `help:"Replace a backup of another database, and with --no-database one that contains the database."`
+	Workers    int    `help:"Objects to copy concurrently. Default: ${default}." default:"8" placeholder:"N"`
 }
+
+// Validate implements the interface of kong that checks a command before it runs.
+func (c *backupCmd) Validate() error { return checkWorkers(c.Workers) }
 
 func (c *backupCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	if database.DialectOfURL(s.DatabaseURL).IsDumped() && !c.NoDatabase {
@@ -59,7 +66,7 @@ func (c *backupCmd) Run(ctx context.Context, s config.Settings, logger *slog.Log
 			return err
 		}
 		defer source.Close()
-		b := &backingUp{settings: s, admin: store.Maintenance.Admin(), id: id, folder: folder, copying: newCopying(source, folder.Objects, "copied"), database: !c.NoDatabase}
+		b := &backingUp{settings: s, admin: store.Maintenance.Admin(), id: id, folder: folder, copying: newCopying(source, folder.Objects, "copied"), database: !c.NoDatabase, workers: c.Workers}
 		m, err := b.run(ctx)
 		if err != nil {
 			return err
@@ -97,6 +104,7 @@ type backingUp struct {
 	folder   *backup.Folder
 	copying  *copying
 	database bool
+	workers  int // objects that are copied concurrently
 
 	// of the objects in the backup that this backup copied; set when it is complete
 	newObjects int
@@ -110,16 +118,8 @@ func (b *backingUp) run(ctx context.Context) (*backup.Manifest, error) {
 	// Copy most objects before the snapshot, to keep the snapshot short: on PostgreSQL, vacuum cannot
 	// remove dead tuples while it exists.
 	for _, prefix := range []string{bucket.ContentPrefix, bucket.DerivedPrefix} {
-		for o, err := range b.copying.from.Objects(ctx, prefix) {
-			if err != nil {
-				return nil, err
-			}
-			if o.Partial || previews.IsScaledImage(o.Key) {
-				continue
-			}
-			if err := b.copying.listed(ctx, o); err != nil && !isFault(err) {
-				return nil, err
-			}
+		if err := b.copyAll(ctx, prefix); err != nil {
+			return nil, err
 		}
 	}
 	for attempt := 1; ; attempt++ {
@@ -128,6 +128,22 @@ func (b *backingUp) run(ctx context.Context) (*backup.Manifest, error) {
 			return m, err
 		}
 	}
+}
+
+// copyAll copies the objects below a prefix that the backup does not have, several at once.
+func (b *backingUp) copyAll(ctx context.Context, prefix string) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(max(1, b.workers))
+	for o, err := range b.copying.from.Objects(ctx, prefix) {
+		if err != nil {
+			return errors.Join(err, group.Wait())
+		}
+		if o.Partial || previews.IsScaledImage(o.Key) {
+			continue
+		}
+		group.Go(func() error { return ignore(b.copying.listed(ctx, o), isFault) })
+	}
+	return group.Wait()
 }
 
 // isFault reports whether an object is missing or damaged, or cannot be read.
@@ -237,11 +253,13 @@ func (b *backingUp) measure(ctx context.Context, m *backup.Manifest, keys map[st
 type copying struct {
 	from, to *bucket.Bucket
 	verb     string
-	objects  int
-	bytes    int64
-	shown    time.Time
-	there    map[string]bool // keys that the destination is known to have
-	copied   map[string]bool // those of them that were copied
+
+	mu      sync.Mutex
+	objects int
+	bytes   int64
+	shown   time.Time
+	there   map[string]bool // keys that the destination is known to have
+	copied  map[string]bool // those of them that were copied
 }
 
 func newCopying(from, to *bucket.Bucket, verb string) *copying {
@@ -252,7 +270,7 @@ func newCopying(from, to *bucket.Bucket, verb string) *copying {
 // destination has an object with the same key and size.
 func (c *copying) listed(ctx context.Context, o bucket.Object) error {
 	if there, err := c.to.Stat(ctx, o.Key); err == nil && there.Size == o.Size {
-		c.there[o.Key] = true
+		c.has(o.Key, 0)
 		return nil
 	}
 	return c.copy(ctx, o.Key, o.Key)
@@ -261,7 +279,10 @@ func (c *copying) listed(ctx context.Context, o bucket.Object) error {
 // copy copies the object fromKey to toKey, unless the destination has it. It verifies the SHA-256
 // of file contents and reports progress at most every ten seconds.
 func (c *copying) copy(ctx context.Context, toKey, fromKey string) error {
-	if c.there[toKey] {
+	c.mu.Lock()
+	there := c.there[toKey]
+	c.mu.Unlock()
+	if there {
 		return nil
 	}
 	sum, _ := strings.CutPrefix(fromKey, bucket.ContentPrefix)
@@ -272,9 +293,17 @@ func (c *copying) copy(ctx context.Context, toKey, fromKey string) error {
 	if err != nil {
 		return err
 	}
-	c.there[toKey] = true
+	c.has(toKey, n)
+	return nil
+}
+
+// has records that the destination has an object, of which n bytes were copied.
+func (c *copying) has(key string, n int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.there[key] = true
 	if n > 0 {
-		c.copied[toKey] = true
+		c.copied[key] = true
 		c.objects++
 		c.bytes += n
 	}
@@ -282,7 +311,6 @@ func (c *copying) copy(ctx context.Context, toKey, fromKey string) error {
 		c.shown = time.Now()
 		fmt.Fprintf(os.Stderr, "%s %s (%s)\n", c.verb, count(c.objects, "object"), count(c.bytes, "byte"))
 	}
-	return nil
 }
 
 // removePartial removes the incomplete objects that a killed process left in the destination.

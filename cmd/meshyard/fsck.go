@@ -26,11 +26,16 @@ type fsckCmd struct {
 
 // Validate implements the interface of kong that checks a command before it runs.
 func (c *fsckCmd) Validate() error {
-	switch {
-	case c.RepairFrom != "" && !c.Repair:
+	if c.RepairFrom != "" && !c.Repair {
 		return errors.New("--repair-from: requires --repair")
-	case c.Workers < 1 || c.Workers > maxWorkers:
-		return fmt.Errorf("--workers %d: must be from 1 to %d", c.Workers, maxWorkers)
+	}
+	return checkWorkers(c.Workers)
+}
+
+// checkWorkers returns an error if a command cannot handle so many objects concurrently.
+func checkWorkers(n int) error {
+	if n < 1 || n > maxWorkers {
+		return fmt.Errorf("--workers %d: must be from 1 to %d", n, maxWorkers)
 	}
 	return nil
 }
