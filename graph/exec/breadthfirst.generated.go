@@ -1953,6 +1953,208 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
+		"Library": {Name: "Library", Implements: []string{"Library"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"name": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.Library)
+					v := obj.Name
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"folder": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.Library)
+					p := obj.Folder
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"thingCount": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.Library)
+					v := obj.ThingCount
+					return model.AppendInt64(b, v), true
+				},
+			},
+			"fileCount": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.Library)
+					v := obj.FileCount
+					return model.AppendInt64(b, v), true
+				},
+			},
+			"missingCount": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.Library)
+					v := obj.MissingCount
+					return model.AppendInt64(b, v), true
+				},
+			},
+			"unreadCount": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.Library)
+					v := obj.UnreadCount
+					return model.AppendInt64(b, v), true
+				},
+			},
+			"skippedCount": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.Library)
+					v := obj.SkippedCount
+					return model.AppendInt64(b, v), true
+				},
+			},
+			"isScanning": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.Library)
+					v := obj.IsScanning
+					return strconv.AppendBool(b, v), true
+				},
+			},
+			"lastScan": {
+				Get: func(object any) any {
+					obj := object.(*model.Library)
+					return obj.LastScan
+				},
+				Nil: breadthfirst.NilPointer[model.LibraryScan],
+			},
+		}},
+		"LibraryPlan": {Name: "LibraryPlan", Implements: []string{"LibraryPlan"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"thingCount": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.LibraryPlan)
+					v := obj.ThingCount
+					return strconv.AppendInt(b, int64(v), 10), true
+				},
+			},
+			"fileCount": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.LibraryPlan)
+					v := obj.FileCount
+					return strconv.AppendInt(b, int64(v), 10), true
+				},
+			},
+			"skippedCount": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.LibraryPlan)
+					v := obj.SkippedCount
+					return strconv.AppendInt(b, int64(v), 10), true
+				},
+			},
+			"things": {
+				Get: func(object any) any {
+					obj := object.(*model.LibraryPlan)
+					return obj.Things
+				},
+				Each: breadthfirst.EachPointer[model.PlannedThing],
+			},
+			"skipped": {
+				Get: func(object any) any {
+					obj := object.(*model.LibraryPlan)
+					return obj.Skipped
+				},
+				Each: breadthfirst.EachPointer[model.LibrarySkip],
+			},
+		}},
+		"LibraryScan": {Name: "LibraryScan", Implements: []string{"LibraryScan"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"startedAt": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.LibraryScan)
+					v := obj.StartedAt
+					return model.AppendDateTime(b, v), true
+				},
+			},
+			"finishedAt": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.LibraryScan)
+					p := obj.FinishedAt
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return model.AppendDateTime(b, v), true
+				},
+			},
+			"error": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.LibraryScan)
+					p := obj.Error
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"found": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.LibraryScan)
+					v := obj.Found
+					return model.AppendInt64(b, v), true
+				},
+			},
+			"added": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.LibraryScan)
+					v := obj.Added
+					return model.AppendInt64(b, v), true
+				},
+			},
+			"changed": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.LibraryScan)
+					v := obj.Changed
+					return model.AppendInt64(b, v), true
+				},
+			},
+			"moved": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.LibraryScan)
+					v := obj.Moved
+					return model.AppendInt64(b, v), true
+				},
+			},
+			"missing": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.LibraryScan)
+					v := obj.Missing
+					return model.AppendInt64(b, v), true
+				},
+			},
+			"skipped": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.LibraryScan)
+					v := obj.Skipped
+					return model.AppendInt64(b, v), true
+				},
+			},
+			"thingsAdded": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.LibraryScan)
+					v := obj.ThingsAdded
+					return model.AppendInt64(b, v), true
+				},
+			},
+		}},
+		"LibrarySkip": {Name: "LibrarySkip", Implements: []string{"LibrarySkip"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"path": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.LibrarySkip)
+					v := obj.Path
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"reason": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.LibrarySkip)
+					v := obj.Reason
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+		}},
 		"LicenseFacet": {Name: "LicenseFacet", Implements: []string{"LicenseFacet"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"license": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
@@ -3298,6 +3500,24 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.TogglePayload],
 			},
+			"scanLibrary": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().ScanLibrary(ctx, fc.Args["input"].(model.ScanLibraryInput)))
+				},
+				Args: (*executionContext).field_Mutation_scanLibrary_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "ADMIN")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.ScanLibraryPayload],
+			},
 			"likeThing": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					return breadthfirst.Value(ec.Resolvers.Mutation().LikeThing(ctx, fc.Args["input"].(model.LikeThingInput)))
@@ -4522,6 +4742,29 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[webhook.Delivery],
 			},
 		}},
+		"PlannedThing": {Name: "PlannedThing", Implements: []string{"PlannedThing"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"path": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.PlannedThing)
+					v := obj.Path
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"name": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.PlannedThing)
+					v := obj.Name
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"fileCount": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.PlannedThing)
+					v := obj.FileCount
+					return strconv.AppendInt(b, int64(v), 10), true
+				},
+			},
+		}},
 		"Point": {Name: "Point", Implements: []string{"Point"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"x": {
 				Get: func(object any) any {
@@ -5190,6 +5433,24 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Each:  breadthfirst.EachPointer[account.Invitation],
 				Nil:   breadthfirst.NilSlice[*account.Invitation],
+			},
+			"libraries": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Query().Libraries(ctx))
+				},
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "ADMIN")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Each:  breadthfirst.EachPointer[model.Library],
+				Nil:   breadthfirst.NilSlice[*model.Library],
 			},
 			"licenses": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -6078,6 +6339,22 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					v := obj.Secret
 					return breadthfirst.AppendString(b, v), true
 				},
+			},
+		}},
+		"ScanLibraryPayload": {Name: "ScanLibraryPayload", Implements: []string{"ScanLibraryPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"library": {
+				Get: func(object any) any {
+					obj := object.(*model.ScanLibraryPayload)
+					return obj.Library
+				},
+				Nil: breadthfirst.NilPointer[model.Library],
+			},
+			"plan": {
+				Get: func(object any) any {
+					obj := object.(*model.ScanLibraryPayload)
+					return obj.Plan
+				},
+				Nil: breadthfirst.NilPointer[model.LibraryPlan],
 			},
 		}},
 		"SearchConnection": {Name: "SearchConnection", Implements: []string{"SearchConnection"}, Fields: map[string]*breadthfirst.Field[*executionContext]{

@@ -53,6 +53,7 @@ type MutationResolver interface {
 	RenameUser(ctx context.Context, input model.RenameUserInput) (*model.RenameUserPayload, error)
 	DisableUser(ctx context.Context, input model.DisableUserInput) (*model.DisableUserPayload, error)
 	Toggle(ctx context.Context, input model.ToggleInput) (*model.TogglePayload, error)
+	ScanLibrary(ctx context.Context, input model.ScanLibraryInput) (*model.ScanLibraryPayload, error)
 	LikeThing(ctx context.Context, input model.LikeThingInput) (*model.LikeThingPayload, error)
 	UnlikeThing(ctx context.Context, input model.UnlikeThingInput) (*model.UnlikeThingPayload, error)
 	LikeMake(ctx context.Context, input model.LikeMakeInput) (*model.LikeMakePayload, error)
@@ -119,6 +120,7 @@ type QueryResolver interface {
 	Comments(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.CommentConnection, error)
 	File(ctx context.Context, id int64) (*models.File, error)
 	Invitations(ctx context.Context) ([]*account.Invitation, error)
+	Libraries(ctx context.Context) ([]*model.Library, error)
 	Licenses(ctx context.Context) ([]*license.License, error)
 	Featured(ctx context.Context, page int32, perPage int32, after *string) ([]*models.Thing, error)
 	Newest(ctx context.Context, page int32, perPage int32, after *string) ([]*models.Thing, error)
@@ -882,6 +884,20 @@ func (ec *executionContext) field_Mutation_rotateWebhookSecret_args(ctx context.
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.RotateWebhookSecretInput, error) {
 			return ec.unmarshalNRotateWebhookSecretInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐRotateWebhookSecretInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_scanLibrary_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.ScanLibraryInput, error) {
+			return ec.unmarshalNScanLibraryInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐScanLibraryInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err

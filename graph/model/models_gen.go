@@ -353,6 +353,74 @@ type HighlightPart struct {
 	IsMatch bool `json:"isMatch"`
 }
 
+// A folder of the operator whose files are served from where they lie.
+type Library struct {
+	// The name in the setting `--library`.
+	Name string `json:"name"`
+	// The folder on the server. Null if the library is no longer among the settings.
+	Folder *string `json:"folder,omitempty"`
+	// The number of things that scans created, without those that were deleted.
+	ThingCount int64 `json:"thingCount"`
+	// The number of files, including missing ones.
+	FileCount int64 `json:"fileCount"`
+	// The number of files that the last scan did not find.
+	MissingCount int64 `json:"missingCount"`
+	// The number of files that the server has not read yet. They have no hashes and no previews.
+	UnreadCount int64 `json:"unreadCount"`
+	// The number of files and folders that became no part of a thing.
+	SkippedCount int64 `json:"skippedCount"`
+	// Whether a scan is in progress, or was requested.
+	IsScanning bool `json:"isScanning"`
+	// The last scan, or the one in progress. Null if there has been none.
+	LastScan *LibraryScan `json:"lastScan,omitempty"`
+}
+
+// What the things of a folder would be.
+type LibraryPlan struct {
+	// The number of things.
+	ThingCount int32 `json:"thingCount"`
+	// The number of files of the things.
+	FileCount int32 `json:"fileCount"`
+	// The number of files and folders that would become no part of a thing.
+	SkippedCount int32 `json:"skippedCount"`
+	// The first 100 things, by the paths of their folders.
+	Things []*PlannedThing `json:"things"`
+	// The first 100 files and folders that would become no part of a thing.
+	Skipped []*LibrarySkip `json:"skipped"`
+}
+
+// A scan of a library, with numbers of files.
+type LibraryScan struct {
+	// When it began.
+	StartedAt time.Time `json:"startedAt"`
+	// When it ended. Null while it is in progress, and if it was interrupted: the next scan continues.
+	FinishedAt *time.Time `json:"finishedAt,omitempty"`
+	// Why it failed. Null if it did not.
+	Error *string `json:"error,omitempty"`
+	// The files in the folder.
+	Found int64 `json:"found"`
+	// New files.
+	Added int64 `json:"added"`
+	// Files with other bytes.
+	Changed int64 `json:"changed"`
+	// Files at another path.
+	Moved int64 `json:"moved"`
+	// Files that the scan before had found, and this one did not.
+	Missing int64 `json:"missing"`
+	// Files and folders that became no part of a thing, of all scans.
+	Skipped int64 `json:"skipped"`
+	// The number of things that the scan created.
+	ThingsAdded int64 `json:"thingsAdded"`
+}
+
+// A file or folder of a library that becomes no part of a thing.
+type LibrarySkip struct {
+	// The path in the library.
+	Path string `json:"path"`
+	// Why it becomes no part of a thing.
+	Reason string `json:"reason"`
+}
+
 // The collection to like.
 type LikeCollectionInput struct {
 	// A collection of another user that the caller can see.
@@ -429,6 +497,16 @@ type PingWebhookInput struct {
 type PingWebhookPayload struct {
 	// The delivery of the test event, which is still waiting. Query it by `node` to see the result.
 	Delivery *webhook.Delivery `json:"delivery"`
+}
+
+// What a folder would become.
+type PlannedThing struct {
+	// The path of the folder, or of the first file if several things are in a folder.
+	Path string `json:"path"`
+	// The name of the thing.
+	Name string `json:"name"`
+	// The number of its files.
+	FileCount int32 `json:"fileCount"`
 }
 
 // A point, or the side lengths of a box.
@@ -740,6 +818,22 @@ type RotateWebhookSecretPayload struct {
 	Webhook *webhook.Webhook `json:"webhook"`
 	// The new secret. It is shown only here.
 	Secret string `json:"secret"`
+}
+
+// The library to scan.
+type ScanLibraryInput struct {
+	// The name of the library.
+	Name string `json:"name"`
+	// Only return what the things of the folder would be.
+	DryRun bool `json:"dryRun"`
+}
+
+// Payload of `scanLibrary`.
+type ScanLibraryPayload struct {
+	// The library.
+	Library *Library `json:"library"`
+	// What the things of the folder would be. Null without `dryRun`.
+	Plan *LibraryPlan `json:"plan,omitempty"`
 }
 
 // Values that the results have, most frequent first, each with the number of results that have it. A

@@ -85,6 +85,15 @@ func (sc *scan) write(ctx context.Context, b *batch) error {
 		if err := sc.insertFiles(ctx, tx, drafts); err != nil {
 			return err
 		}
+		var known []int64 // the search index has the paths of the files of published things
+		for _, m := range live {
+			if m.prepared == nil && len(m.added)+len(m.updated) > 0 {
+				known = append(known, m.thing)
+			}
+		}
+		if err := sc.core.DB.Index(ctx, tx, models.ThingIndex, known...); err != nil {
+			return err
+		}
 		if err := sc.markUnseen(ctx, tx, b, counts); err != nil {
 			return err
 		}

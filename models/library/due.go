@@ -28,17 +28,3 @@ func (s *Store) IsDue(ctx context.Context, name string, interval time.Duration) 
 	}
 	return models.Now().Sub(*l.StartedAt) >= interval, nil
 }
-
-// Request requests a scan of a library. A server that has it among its settings begins it within a
-// few seconds.
-func (s *Store) Request(ctx context.Context, name string) error {
-	if _, err := s.folder(name); err != nil {
-		return err
-	}
-	l, err := s.row(ctx, name)
-	if err != nil {
-		return err
-	}
-	_, err = s.core.DB.Write.NewUpdate().Model(l).Set("requested_at = ?", models.Now()).WherePK().Exec(ctx)
-	return err
-}

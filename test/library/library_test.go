@@ -406,3 +406,77 @@ func TestEscape(t *testing.T) {
 		w.Client("").Get(box.file("box.stl").PublicURL).Want(t, http.StatusNotFound)
 	})
 }
+
+// TestGraphQL checks what administrators see of libraries, the plan of a scan, and a requested scan.
+func TestGraphQL(t *testing.T) {
+	each(t, func(w *world) {
+		w.write(map[string]string{"Dragon/dragon.stl": "solid dragon", "Dragon/wing.stl": "solid wing", "notes.xyz": "nothing"})
+		const state = `name folder thingCount fileCount missingCount unreadCount skippedCount isScanning
+			lastScan { finishedAt error found added changed moved missing skipped thingsAdded }`
+		var planned struct {
+			ScanLibrary struct {
+				Plan struct {
+					ThingCount, FileCount, SkippedCount int
+					Things                              []struct{ Path, Name string }
+					Skipped                             []struct{ Path, Reason string }
+				}
+			}
+		}
+		w.staff.Query(`mutation { scanLibrary(input: { name: "lib", dryRun: true }) { library { `+state+` }
+			plan { thingCount fileCount skippedCount things { path name } skipped { path reason } } } }`, nil, &planned)
+		if p := planned.ScanLibrary.Plan; p.ThingCount != 1 || p.FileCount != 2 || p.SkippedCount != 1 || p.Things[0].Path != "Dragon" || p.Skipped[0].Path != "notes.xyz" {
+			t.Errorf("plan: got %+v", p)
+		}
+		w.staff.Query(`mutation { scanLibrary(input: { name: "lib" }) { library { `+state+` } plan { thingCount } } }`, nil, new(any))
+		var r struct {
+			Libraries []struct {
+				Name, Folder                                     string
+				ThingCount, FileCount, UnreadCount, SkippedCount int
+				IsScanning                                       bool
+				LastScan                                         *struct {
+					FinishedAt                         *string
+					Found, Added, ThingsAdded, Skipped int
+				}
+			}
+		}
+		for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+			w.staff.Query(`{ libraries { `+state+` } }`, nil, &r)
+			if l := r.Libraries[0]; !l.IsScanning && l.UnreadCount == 0 && l.FileCount > 0 || time.Now().After(end) {
+				break
+			}
+		}
+		if l := r.Libraries[0]; len(r.Libraries) != 1 || l.Name != "lib" || l.Folder != w.dir || l.ThingCount != 1 || l.FileCount != 2 || l.SkippedCount != 1 ||
+			l.LastScan == nil || l.LastScan.FinishedAt == nil || l.LastScan.Found != 3 || l.LastScan.Added != 2 || l.LastScan.ThingsAdded != 1 {
+			t.Errorf("got %+v", r.Libraries)
+		}
+		if code := w.staff.GraphQL(`mutation { scanLibrary(input: { name: "other" }) { plan { thingCount } } }`, nil).Code(); code != "NOT_FOUND" {
+			t.Errorf("another library: got %s", code)
+		}
+		bob := w.User("bob")
+		for _, document := range []string{`{ libraries { name } }`, `mutation { scanLibrary(input: { name: "lib", dryRun: true }) { plan { thingCount } } }`} {
+			if code := bob.GraphQL(document, nil).Code(); code != "FORBIDDEN" {
+				t.Errorf("%s by a member: got %s", document, code)
+			}
+		}
+	})
+}
+
+// TestSearch checks that search finds new files of a published thing of a library.
+func TestSearch(t *testing.T) {
+	each(t, func(w *world) {
+		w.write(map[string]string{"Dragon/dragon.stl": "solid dragon", "Dragon/LICENSE.txt": "CC0-1.0"})
+		w.scan(library.Counts{ThingsAdded: 1, FilesAdded: 2})
+		if state := w.things()["Dragon"].State; state != "PUBLISHED" {
+			t.Errorf("got %s", state)
+		}
+		w.write(map[string]string{"Dragon/part_14_gear.stl": "solid part"})
+		w.scan(library.Counts{FilesAdded: 1})
+		var r struct {
+			Search struct{ TotalCount int }
+		}
+		w.Client("").Query(`{ search(query: "part_14_gear", first: 1) { totalCount } }`, nil, &r)
+		if r.Search.TotalCount != 1 {
+			t.Errorf("got %d things", r.Search.TotalCount)
+		}
+	}, func(s *config.Settings) { s.LibraryPublish = true })
+}

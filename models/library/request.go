@@ -1,0 +1,92 @@
+package library
+
+import (
+	"context"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/bucket"
+	"github.com/meshyard/meshyard/internal/layout"
+	"github.com/meshyard/meshyard/models"
+)
+
+// Libraries returns all libraries, like [Store.List]. It returns Forbidden unless the caller is an
+// administrator.
+func (s *Store) Libraries(ctx context.Context, caller auth.Caller) ([]State, error) {
+	if err := models.RequireAdministrator(caller); err != nil {
+		return nil, err
+	}
+	return s.List(ctx)
+}
+
+// Request requests a scan of a library and returns its state. A server that has it among its
+// settings begins the scan within a few seconds. The error is Forbidden unless the caller is an
+// administrator, and NotFound if there is no such library.
+func (s *Store) Request(ctx context.Context, caller auth.Caller, name string) (*State, error) {
+	l, err := s.find(ctx, caller, name)
+	if err != nil {
+		return nil, err
+	}
+	at := models.Now()
+	row, err := s.row(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.core.DB.Write.NewUpdate().Model(row).Set("requested_at = ?", at).WherePK().Exec(ctx); err != nil {
+		return nil, err
+	}
+	l.RequestedAt = &at
+	return l, nil
+}
+
+// find returns a library of the settings for an administrator.
+func (s *Store) find(ctx context.Context, caller auth.Caller, name string) (*State, error) {
+	all, err := s.Libraries(ctx, caller)
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		if all[i].Name == name && all[i].Dir != "" {
+			return &all[i], nil
+		}
+	}
+	e := models.Fail(models.NotFound, "name: there is no library named %.60q among the settings", name)
+	e.Field = "name"
+	return nil, e
+}
+
+// planned is the number of things, and of skipped entries, that a plan lists.
+const planned = 100
+
+// Plan is what the things of a folder would be.
+type Plan struct {
+	Things, Files, Skips int
+	FirstThings          []layout.Thing // without their files
+	FirstFiles           []int          // their numbers of files
+	FirstSkips           []Skip
+}
+
+// Plan returns a library and what the things in its folder would be. It changes nothing. The errors
+// are those of [Store.Request].
+func (s *Store) Plan(ctx context.Context, caller auth.Caller, name string) (*State, *Plan, error) {
+	l, err := s.find(ctx, caller, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	p := new(Plan)
+	err = s.DryRun(ctx, name, func(r layout.Result) error {
+		for _, t := range r.Things {
+			if p.Things++; p.Things <= planned {
+				p.FirstThings = append(p.FirstThings, layout.Thing{Source: bucket.EscapePath(t.Source), Name: t.Name})
+				p.FirstFiles = append(p.FirstFiles, len(t.Files))
+			}
+			p.Files += len(t.Files)
+		}
+		for _, skip := range r.Skipped {
+			if p.Skips++; p.Skips <= planned {
+				p.FirstSkips = append(p.FirstSkips, Skip{bucket.EscapePath(skip.Source), skip.Reason})
+			}
+		}
+		return nil
+	})
+	return l, p, err
+}
