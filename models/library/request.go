@@ -26,16 +26,21 @@ func (s *Store) Request(ctx context.Context, caller auth.Caller, name string) (*
 	if err != nil {
 		return nil, err
 	}
-	at := models.Now()
-	row, err := s.row(ctx, name)
-	if err != nil {
+	if err := s.Notice(ctx, name); err != nil {
 		return nil, err
 	}
-	if _, err := s.core.DB.Write.NewUpdate().Model(row).Set("requested_at = ?", at).WherePK().Exec(ctx); err != nil {
-		return nil, err
-	}
-	l.RequestedAt = &at
+	l.RequestedAt = new(models.Now())
 	return l, nil
+}
+
+// Notice makes a scan of a library due, because its folder has changed.
+func (s *Store) Notice(ctx context.Context, name string) error {
+	l, err := s.row(ctx, name)
+	if err != nil {
+		return err
+	}
+	_, err = s.core.DB.Write.NewUpdate().Model(l).Set("requested_at = ?", models.Now()).WherePK().Exec(ctx)
+	return err
 }
 
 // find returns a library of the settings for an administrator.

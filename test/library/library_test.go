@@ -480,3 +480,21 @@ func TestSearch(t *testing.T) {
 		}
 	}, func(s *config.Settings) { s.LibraryPublish = true })
 }
+
+// TestWatch checks that a server scans a library soon after a change in a new folder.
+func TestWatch(t *testing.T) {
+	each(t, func(w *world) {
+		wait := func(name string, files int) {
+			t.Helper()
+			for end := time.Now().Add(time.Minute); len(w.things()[name].Files) != files; time.Sleep(200 * time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatalf("got %+v", w.things())
+				}
+			}
+		}
+		w.write(map[string]string{"Set/Dragon/dragon.stl": "solid dragon"})
+		wait("Dragon", 1)
+		w.write(map[string]string{"Set/Dragon/wing.stl": "solid wing"})
+		wait("Dragon", 2)
+	}, func(s *config.Settings) { s.LibraryInterval = time.Hour })
+}

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/meshyard/meshyard/internal/config"
@@ -30,16 +31,26 @@ func libraryOptions(s config.Settings) library.Options {
 // scanCheck is how often the server looks whether a scan of a library is due.
 const scanCheck = 5 * time.Second
 
-// startScans scans the libraries whenever that is due, and reads new files. Servers of the same
+// startScans scans the libraries whenever that is due or they have changed, and reads new files. Servers of the same
 // database take turns. The returned function stops it; the next scan continues.
 func (a *Server) startScans(ctx context.Context) (stop func()) {
 	if len(a.Settings.Library) == 0 || !a.Settings.Roles.Has(config.RoleJobs) {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	var working sync.WaitGroup
+	for _, l := range a.Settings.Library {
+		if a.Settings.LibraryInterval > 0 {
+			working.Go(func() {
+				a.watch(ctx, l.Dir, func() {
+					if err := a.Store.Library.Notice(ctx, l.Name); err != nil && ctx.Err() == nil {
+						a.logScan(ctx, "a change of a library was not noticed", err)
+					}
+				})
+			})
+		}
+	}
+	working.Go(func() {
 		for {
 			for _, l := range a.Settings.Library {
 				a.scan(ctx, l.Name)
@@ -53,8 +64,11 @@ func (a *Server) startScans(ctx context.Context) (stop func()) {
 			case <-time.After(scanCheck):
 			}
 		}
-	}()
-	return func() { cancel(); <-done }
+	})
+	return func() {
+		cancel()
+		working.Wait()
+	}
 }
 
 // scan scans a library if that is due.
