@@ -407,7 +407,7 @@ func TestEscape(t *testing.T) {
 	})
 }
 
-// TestGraphQL checks what administrators see of libraries, the plan of a scan, and a requested scan.
+// TestGraphQL checks what administrators see of libraries, the plan of a scan, and a requested one.
 func TestGraphQL(t *testing.T) {
 	each(t, func(w *world) {
 		w.write(map[string]string{"Dragon/dragon.stl": "solid dragon", "Dragon/wing.stl": "solid wing", "notes.xyz": "nothing"})

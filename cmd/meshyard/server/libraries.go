@@ -31,8 +31,8 @@ func libraryOptions(s config.Settings) library.Options {
 // scanCheck is how often the server looks whether a scan of a library is due.
 const scanCheck = 5 * time.Second
 
-// startScans scans the libraries whenever that is due or they have changed, and reads new files. Servers of the same
-// database take turns. The returned function stops it; the next scan continues.
+// startScans scans the libraries whenever that is due or they have changed, and reads new files.
+// Servers of the same database take turns. The returned function stops it; the next scan continues.
 func (a *Server) startScans(ctx context.Context) (stop func()) {
 	if len(a.Settings.Library) == 0 || !a.Settings.Roles.Has(config.RoleJobs) {
 		return func() {}
