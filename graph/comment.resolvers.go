@@ -34,7 +34,7 @@ func (r *commentResolver) BodyHTML(ctx context.Context, objs []*models.Comment) 
 
 // Files is the batch resolver for the files field.
 func (r *commentResolver) Files(ctx context.Context, objs []*models.Comment, first int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error) {
-	return filesOn(ctx, r.Resolver, objs, models.OnComment, commentID, first, kinds, ids)
+	return filesOn(ctx, r.Resolver, objs, models.OnComment, commentID, first, 0, kinds, ids)
 }
 
 // Parent is the batch resolver for the parent field.

@@ -41,7 +41,7 @@ func (r *makeResolver) DescriptionHTML(ctx context.Context, objs []*models.Make)
 
 // Files is the batch resolver for the files field.
 func (r *makeResolver) Files(ctx context.Context, objs []*models.Make, first int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error) {
-	return filesOn(ctx, r.Resolver, objs, models.OnMake, makeID, first, kinds, ids)
+	return filesOn(ctx, r.Resolver, objs, models.OnMake, makeID, first, 0, kinds, ids)
 }
 
 // Image is the batch resolver for the image field.

@@ -64,18 +64,27 @@ func visibleFile(ctx context.Context) func(*models.File) *models.File {
 // fileKind has the fields of a file by which files are chosen.
 var fileKind = fieldset.Of[models.File]("Kind")
 
-// filesOn returns the first matching files of each object. Nil kinds or ids match all files.
-func filesOn[O any](ctx context.Context, r *Resolver, objects []O, on models.TargetType, id func(O) int64, first int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error) {
+// filesOn returns the first matching files of each object after those to skip. Nil kinds or ids
+// match all files.
+func filesOn[O any](ctx context.Context, r *Resolver, objects []O, on models.TargetType, id func(O) int64, first, offset int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error) {
 	if err := inRange("first", first, models.MaxFiles); err != nil {
 		return nil, err
+	}
+	if offset < 0 {
+		return nil, models.Invalid("offset", "offset: must be at least 0 (got %d)", offset)
 	}
 	lists, err := loadValues(objects, id, func(targets []int64) (map[int64][]*models.File, error) {
 		return r.Store.FilesOn(ctx, selected(ctx, models.AllFileFields).With(fileKind), on, targets)
 	})
 	return convert(lists, err, func(files []*models.File) []*models.File {
 		matching := make([]*models.File, 0, min(len(files), int(first)))
+		skip := int(offset)
 		for _, f := range files {
-			if len(matching) < int(first) && (kinds == nil || slices.Contains(kinds, f.Kind)) && (ids == nil || slices.Contains(ids, f.ID)) {
+			switch {
+			case len(matching) == int(first) || kinds != nil && !slices.Contains(kinds, f.Kind) || ids != nil && !slices.Contains(ids, f.ID):
+			case skip > 0:
+				skip--
+			default:
 				matching = append(matching, f)
 			}
 		}

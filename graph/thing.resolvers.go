@@ -149,8 +149,8 @@ func (r *thingResolver) Tags(ctx context.Context, objs []*models.Thing) ([][]*mo
 }
 
 // Files is the batch resolver for the files field.
-func (r *thingResolver) Files(ctx context.Context, objs []*models.Thing, first int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error) {
-	return filesOn(ctx, r.Resolver, objs, models.OnThing, thingID, first, kinds, ids)
+func (r *thingResolver) Files(ctx context.Context, objs []*models.Thing, first int32, offset int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error) {
+	return filesOn(ctx, r.Resolver, objs, models.OnThing, thingID, first, offset, kinds, ids)
 }
 
 // Image is the batch resolver for the image field.
@@ -166,6 +166,11 @@ func (r *thingResolver) FileCount(ctx context.Context, objs []*models.Thing, kin
 		})
 	})
 	return convert(counts, err, func(of map[models.FileKind]int64) int32 { return countOf(of, kinds) })
+}
+
+// TotalSize is the batch resolver for the totalSize field.
+func (r *thingResolver) TotalSize(ctx context.Context, objs []*models.Thing) ([]int64, error) {
+	return loadValues(objs, thingID, func(ids []int64) (map[int64]int64, error) { return r.Store.FileSizes(ctx, ids) })
 }
 
 // IsLiked is the batch resolver for the isLiked field.

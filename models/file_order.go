@@ -70,7 +70,7 @@ func setRanks(ctx context.Context, tx bun.Tx, column string, files []*File, chos
 }
 
 // reorder moves the files with the given IDs to the front of a list of a target of the caller, and
-// returns the whole list.
+// returns the first MaxFiles of it.
 func (s *Store) reorder(ctx context.Context, caller auth.Caller, on Target, ids []int64, r reorderable) ([]*File, error) {
 	if len(ids) == 0 {
 		return nil, Required(r.field)
@@ -104,7 +104,8 @@ func (s *Store) reorder(ctx context.Context, caller auth.Caller, on Target, ids 
 		return nil, err
 	}
 	files, err := s.FilesOn(ctx, AllFileFields, on.Type, []int64{on.ID})
-	return r.list(files[on.ID]), err
+	all := r.list(files[on.ID])
+	return all[:min(len(all), MaxFiles)], err
 }
 
 // moveToFront returns the files with those of the given IDs first, in the order of the IDs.

@@ -38,7 +38,7 @@ type Content struct {
 // below files/, then commits the rows, and then removes the pending objects. It returns NotFound if
 // an upload does not exist or has no bytes yet, and Forbidden if the target belongs to another
 // user. It returns Conflict if a file is attached to another target, or if the target would have
-// more than MaxFiles files. It opens a transaction.
+// more files than MaxFilesOf returns. It opens a transaction.
 func (s *Store) Finalize(ctx context.Context, caller auth.Caller, files []FinalizeFile, target Target) ([]*File, error) {
 	keys, err := s.Promote(ctx, caller, files)
 	if err != nil {
@@ -93,19 +93,19 @@ func (s *Store) FinalizeOne(ctx context.Context, caller auth.Caller, id int64) (
 
 // checkBatch returns the IDs of a batch. It returns BadInput if the batch is empty or too long, or
 // has an ID twice.
-func checkBatch(files []FinalizeFile) ([]int64, error) {
+func (s *Store) checkBatch(files []FinalizeFile) ([]int64, error) {
 	if len(files) == 0 {
 		return nil, RequiredList("files")
 	}
-	if len(files) > MaxFiles {
-		return nil, TooMany("files", len(files), MaxFiles)
+	if most := s.MaxFilesOf(OnThing); len(files) > most {
+		return nil, TooMany("files", len(files), most)
 	}
-	ids := make([]int64, len(files))
+	ids, seen := make([]int64, len(files)), make(map[int64]bool, len(files))
 	for i, f := range files {
-		if slices.Contains(ids[:i], f.ID) {
+		if seen[f.ID] {
 			return nil, givenTwice("files", f.ID)
 		}
-		ids[i] = f.ID
+		ids[i], seen[f.ID] = f.ID, true
 	}
 	return ids, nil
 }
@@ -114,7 +114,7 @@ func checkBatch(files []FinalizeFile) ([]int64, error) {
 // transaction that will refer to them, and returns the keys of the pending objects. If that
 // transaction fails, the garbage collector removes the contents.
 func (s *Store) Promote(ctx context.Context, caller auth.Caller, files []FinalizeFile) (keys []string, err error) {
-	ids, err := checkBatch(files)
+	ids, err := s.checkBatch(files)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (s *Store) Sweep(ctx context.Context, keys []string) {
 // finalize updates the rows for Finalize. Locks are acquired in a fixed order (target, files by ID,
 // contents by hash), so that concurrent finalizations do not deadlock.
 func (s *Store) finalize(ctx context.Context, tx bun.Tx, caller auth.Caller, files []FinalizeFile, target Target) error {
-	ids, err := checkBatch(files)
+	ids, err := s.checkBatch(files)
 	if err != nil {
 		return err
 	}
@@ -220,9 +220,9 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, unranked m
 	if err != nil {
 		return err
 	}
-	if there.Files+int64(len(files)) > MaxFiles {
-		e := Fail(Conflict, "%s %d has %d files, and at most %d are allowed", on.Type, on.ID, there.Files, MaxFiles)
-		e.Field, e.Limit = "files", MaxFiles
+	if most := int64(s.MaxFilesOf(on.Type)); there.Files+int64(len(files)) > most {
+		e := Fail(Conflict, "files: %s %d has %d files and would get %d more, and at most %d are allowed", on.Type, on.ID, there.Files, len(files), most)
+		e.Field, e.Limit = "files", most
 		return e
 	}
 	for _, f := range files {

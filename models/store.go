@@ -12,6 +12,7 @@
 package models
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -31,6 +32,7 @@ type Options struct {
 	ImageLimit  int64         // bytes of one image
 	PendingTTL  time.Duration // lifetime of a pending upload
 	KeepDeleted time.Duration // how long the content of deleted files is kept
+	ThingFiles  int           // files of one thing; 0: DefaultThingFiles
 	Quotas      Quotas
 	Previews    child.Runner // generates previews in child processes
 	// PreviewWorkers is the number of previews that this process generates concurrently; see
@@ -41,6 +43,17 @@ type Options struct {
 	// create an account without a link.
 	SendsMail, OpenRegistration bool
 	Events                      Events
+}
+
+// DefaultThingFiles is the default of Options.ThingFiles.
+const DefaultThingFiles = 10_000
+
+// MaxFilesOf returns the maximum number of files of a target.
+func (s *Store) MaxFilesOf(on TargetType) int {
+	if on == OnThing {
+		return cmp.Or(s.Options.ThingFiles, DefaultThingFiles)
+	}
+	return MaxFiles
 }
 
 // Events are callbacks, for metrics. Each is called after the event that its name describes, and

@@ -18,7 +18,8 @@ const (
 	maxAncestors = 20
 )
 
-// MaxFiles is the maximum number of files of one thing, make or comment.
+// MaxFiles is the maximum number of files of one make or comment, and of one page of a list of
+// files. Options.ThingFiles is the maximum of a thing.
 const MaxFiles = 1_000
 
 // CheckText checks a text from a user. It returns BadInput unless the text is valid UTF-8, has no

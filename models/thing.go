@@ -232,6 +232,26 @@ func (s *Store) FileCounts(ctx context.Context, thingIDs []int64) (map[int64]map
 	return counts, err
 }
 
+// fileSizesKey reads the total sizes of the files of the things in argument 0 that have content.
+type fileSizesKey struct{}
+
+// Text implements [database.Key].
+func (fileSizesKey) Text(b *database.Builder) (string, error) {
+	return b.Text(b.Select().TableExpr("files AS f").ColumnExpr("f.target_id AS id, CAST(sum(f.size) AS bigint) AS n").
+		Where("f.target_type = ? AND f.target_id ? AND f.state = ? AND f.sha256 <> ''", OnThing, b.Among(0), Finalized).Group("f.target_id"))
+}
+
+// FileSizes returns the total sizes of the finalized files of things that have content, in bytes.
+func (s *Store) FileSizes(ctx context.Context, thingIDs []int64) (map[int64]int64, error) {
+	var rows []struct{ ID, N int64 }
+	err := database.Read(ctx, s.DB.DB, fileSizesKey{}, &rows, thingIDs)
+	sizes := make(map[int64]int64, len(rows))
+	for _, row := range rows {
+		sizes[row.ID] = row.N
+	}
+	return sizes, err
+}
+
 // ThingsNamed returns the IDs of the things of a user that have a name.
 func (a Admin) ThingsNamed(ctx context.Context, ownerID int64, name string) (ids []int64, err error) {
 	err = a.store.DB.Read.NewSelect().Model((*Thing)(nil)).Column("t.id").Where("t.owner_id = ? AND t.name = ?", ownerID, name).Order("t.id").Scan(ctx, &ids)

@@ -67,8 +67,8 @@ func (im *importing) thing(ctx context.Context, src source, t layout.Thing, skip
 			}
 		}
 	}
-	if len(t.Files) > models.MaxFiles {
-		return fmt.Errorf("has %d files, and at most %d are allowed in a thing: nothing of it was imported", len(t.Files), models.MaxFiles)
+	if most := im.store.MaxFilesOf(models.OnThing); len(t.Files) > most {
+		return fmt.Errorf("has %d files, and at most %d are allowed in a thing: set --thing-files; nothing of it was imported", len(t.Files), most)
 	}
 	named, err := im.named(ctx, t.Name)
 	if err != nil {

@@ -7291,7 +7291,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"files": {
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Thing](objects)
-					return breadthfirst.Values(ec.Resolvers.Thing().Files(ctx, objs, fc.Args["first"].(int32), fc.Args["kinds"].([]models.FileKind), fc.Args["ids"].([]int64)))
+					return breadthfirst.Values(ec.Resolvers.Thing().Files(ctx, objs, fc.Args["first"].(int32), fc.Args["offset"].(int32), fc.Args["kinds"].([]models.FileKind), fc.Args["ids"].([]int64)))
 				},
 				Args:  (*executionContext).field_Thing_files_args,
 				Waits: true,
@@ -7316,6 +7316,17 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Append: func(b []byte, value any) []byte {
 					v := value.(int32)
 					return strconv.AppendInt(b, int64(v), 10)
+				},
+			},
+			"totalSize": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Thing](objects)
+					return breadthfirst.Values(ec.Resolvers.Thing().TotalSize(ctx, objs))
+				},
+				Waits: true,
+				Append: func(b []byte, value any) []byte {
+					v := value.(int64)
+					return model.AppendInt64(b, v)
 				},
 			},
 			"hasModel": {

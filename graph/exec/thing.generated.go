@@ -34,9 +34,10 @@ type ThingResolver interface {
 	InstructionsHTML(ctx context.Context, objs []*models.Thing) ([]string, error)
 
 	Tags(ctx context.Context, objs []*models.Thing) ([][]*models.Tag, error)
-	Files(ctx context.Context, objs []*models.Thing, first int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error)
+	Files(ctx context.Context, objs []*models.Thing, first int32, offset int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error)
 	Image(ctx context.Context, objs []*models.Thing) ([]*models.File, error)
 	FileCount(ctx context.Context, objs []*models.Thing, kinds []models.FileKind) ([]int32, error)
+	TotalSize(ctx context.Context, objs []*models.Thing) ([]int64, error)
 
 	IsLiked(ctx context.Context, objs []*models.Thing) ([]bool, error)
 	IsCollected(ctx context.Context, objs []*models.Thing) ([]bool, error)
@@ -169,22 +170,30 @@ func (ec *executionContext) field_Thing_files_args(ctx context.Context, rawArgs 
 		return nil, err
 	}
 	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "kinds",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (int32, error) {
+			return ec.unmarshalNInt2int32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "kinds",
 		func(ctx context.Context, v any) ([]models.FileKind, error) {
 			return ec.unmarshalOFileKind2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKindᚄ(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["kinds"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "ids",
+	args["kinds"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "ids",
 		func(ctx context.Context, v any) ([]int64, error) {
 			return ec.unmarshalOID2ᚕint64ᚄ(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["ids"] = arg2
+	args["ids"] = arg3
 	return args, nil
 }
 

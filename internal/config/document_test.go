@@ -53,7 +53,7 @@ var subjects = []struct{ subject, settings string }{
 	{"libraries", "library library-owner library-publish library-interval"},
 	{"previews", "preview-workers preview-memory"},
 	{"what clients can do", "anonymous-read hardened documents open-in sunset"},
-	{"limits", "rate-limit quota-bytes quota-pending quota-things quota-makes quota-comments quota-collections quota-collected"},
+	{"limits", "rate-limit thing-files quota-bytes quota-pending quota-things quota-makes quota-comments quota-collections quota-collected"},
 	{"the look of the gallery", "site-name site-logo site-color site-folder"},
 	{"accounts and mail", "registration smtp-url smtp-from"},
 	{"webhooks", "webhook-allow-private webhook-timeout"},

@@ -58,6 +58,8 @@ type Settings struct {
 	SMTPURL      string `name:"smtp-url" help:"Mail server for invitations, confirmations of e-mail addresses and password resets: smtp://USER:PASSWORD@HOST:587 with STARTTLS, or smtps://HOST:465. Append ?starttls=optional for a server on your own network without TLS. If it has a password, set it in the environment variable or a file rather than on the command line. Default: none; no mail is sent." env:"MESHYARD_SMTP_URL" placeholder:"URL"`
 	SMTPFrom     string `name:"smtp-from" help:"Sender of mails, such as Meshyard <no-reply@example.org>. Required with --smtp-url." env:"MESHYARD_SMTP_FROM" placeholder:"ADDRESS"`
 
+	ThingFiles int `help:"Files that one thing may have, from 1 to 100000. Default: ${default}." default:"10000" env:"MESHYARD_THING_FILES" placeholder:"N"`
+
 	QuotaBytes   Size `help:"Bytes of files that one user may store, including pending uploads; 0 means unlimited. Moderators and administrators have no quotas. Default: ${default}." default:"0" env:"MESHYARD_QUOTA_BYTES" placeholder:"SIZE"`
 	QuotaPending int  `help:"Pending uploads that one user may have at a time; 0 means unlimited. Default: ${default}." default:"1000" env:"MESHYARD_QUOTA_PENDING" placeholder:"N"`
 	QuotaThings  int  `help:"Things that one user may create in 24 hours; 0 means unlimited. Default: ${default}." default:"1000" env:"MESHYARD_QUOTA_THINGS" placeholder:"N"`
@@ -259,6 +261,9 @@ func (s *Settings) checkLimits() error {
 		if quota.value < 0 {
 			return fmt.Errorf("%s %d: must be at least 0", quota.flag, quota.value)
 		}
+	}
+	if s.ThingFiles < 0 || s.ThingFiles > 100_000 { // 0: the default
+		return fmt.Errorf("--thing-files %d: must be from 1 to 100000", s.ThingFiles)
 	}
 	if s.PreviewMemory != 0 && s.PreviewMemory < minPreviewMemory || s.PreviewMemory > maxPreviewMemory {
 		return fmt.Errorf("--preview-memory: must be from %d MiB to %d GiB (got %d bytes)", minPreviewMemory>>20, maxPreviewMemory>>30, s.PreviewMemory)

@@ -22,6 +22,7 @@ var galleryUses = []galleryUse{
 	{document: "open-in", variables: `{"id": "$file"}`},
 	{document: "print-details", variables: `{"id": "$file"}`},
 	{document: "thing-files", variables: `{"id": "$thing", "files": 50, "images": 20}`},
+	{document: "thing-size", variables: `{"id": "$thing"}`},
 	{document: "thing-comments", variables: `{"id": "$thing"}`},
 	{document: "thing-makes", variables: `{"id": "$thing"}`},
 	{document: "thing-remixes", variables: `{"id": "$thing"}`},

@@ -10,9 +10,20 @@ type Files = NonNullable<ThingFilesData['thing']>;
 export const firstPictures = 50; // that pages show at first; the documents of things read one more, to know whether there are more
 export const pictureStep = 100;
 const fileStep = 300;
-export const maxFiles = 1000; // of a thing or a make, and thus pictures
+export const maxFiles = 1000; // of a make, and of a request for files or pictures
 /** How many pictures to read to show a number of them and know whether there are more. */
 export const picturesToRead = (shown: number) => Math.min(shown + 1, maxFiles);
+
+/** The first files and pictures of a thing, in several requests if there are many files. */
+async function readFiles(id: string, files: number, images: number): Promise<Files | null> {
+  const found = (await send(thingFiles, { id, files: Math.min(files, maxFiles), images })).thing;
+  while (found && found.files.length < Math.min(files, found.fileCount)) {
+    const more = (await send(thingFiles, { id, files: Math.min(files - found.files.length, maxFiles), offset: found.files.length, images: 1 })).thing;
+    if (!more?.files.length) break;
+    found.files.push(...more.files);
+  }
+  return found;
+}
 
 /** A rank after those of all files of a thing. Other programs choose any ranks. Those of files that are not shown are not known. */
 export const rankAfter = ({ files, fileCount }: Files) => (files.length < fileCount ? 1e9 : Math.min(Math.max(-1, ...files.map((file) => file.rank)) + 1, 2e9));
@@ -34,11 +45,11 @@ export function useFiles<T extends Files & { id: string }>(read: T) {
     // If all files are shown, new ones are shown, too.
     const least = present.length + (present.length < fileCount ? 0 : fileStep);
     const { files: most, images: asked } = wanted.current = {
-      files: Math.min(Math.max(files, wanted.current.files, least), maxFiles),
+      files: Math.max(files, wanted.current.files, least),
       images: Math.min(Math.max(images, wanted.current.images), maxFiles),
     };
     const request = ++requests.current.sent;
-    const found = (await send(thingFiles, { id, files: most, images: picturesToRead(asked) })).thing;
+    const found = await readFiles(id, most, picturesToRead(asked));
     if (!found || request < requests.current.shown) return;
     requests.current.shown = request;
     setLatest({ ...found, asked });

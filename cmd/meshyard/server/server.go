@@ -210,7 +210,7 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 		return err
 	}
 	a.Store = catalogue.New(a.db, a.bucket, catalogue.Options{Options: models.Options{
-		UploadLimit: int64(a.Settings.UploadLimit), ImageLimit: config.ImageLimit, PendingTTL: a.Settings.PendingTTL, KeepDeleted: a.Settings.KeepDeleted,
+		UploadLimit: int64(a.Settings.UploadLimit), ImageLimit: config.ImageLimit, PendingTTL: a.Settings.PendingTTL, KeepDeleted: a.Settings.KeepDeleted, ThingFiles: a.Settings.ThingFiles,
 		Quotas: models.Quotas{
 			Bytes: int64(a.Settings.QuotaBytes), Pending: int64(a.Settings.QuotaPending), Things: int64(a.Settings.QuotaThings),
 			Makes: int64(a.Settings.QuotaMakes), Comments: int64(a.Settings.QuotaComments),

@@ -39,6 +39,7 @@ type atomEntry struct {
 	Published  *time.Time     `xml:"published"`
 	Updated    time.Time      `xml:"updated"`
 	Author     atomPerson     `xml:"author"`
+	Uploader   *atomPerson    `xml:"contributor"` // nil: the author
 	Links      []atomLink     `xml:"link"`
 	Categories []atomCategory `xml:"category"`
 	Content    atomContent    `xml:"content"`
@@ -46,7 +47,7 @@ type atomEntry struct {
 
 type atomPerson struct {
 	Name string `xml:"name"`
-	URI  string `xml:"uri"`
+	URI  string `xml:"uri,omitempty"`
 }
 
 type atomCategory struct {
@@ -159,6 +160,14 @@ func (o Options) entry(n *node) atomEntry {
 	}
 	if n.UpdatedAt != nil {
 		e.Updated = n.UpdatedAt.UTC()
+	}
+	if from := n.Origin; from != nil {
+		if from.Creator != "" {
+			e.Uploader, e.Author = new(e.Author), atomPerson{from.Creator, from.CreatorURL}
+		}
+		if from.URL != "" {
+			e.Links = append(e.Links, atomLink{Rel: "via", Href: from.URL})
+		}
 	}
 	if source := n.Image.Source(); source != "" {
 		e.Content.HTML = fmt.Sprintf(`<p><a href="%s"><img src="%s" alt="%s"></a></p>`, html.EscapeString(address), html.EscapeString(source), html.EscapeString(n.Name)) + e.Content.HTML

@@ -30,6 +30,8 @@ type model3D struct {
 	Description string        `json:"description"`
 	Image       string        `json:"image,omitempty"`
 	Author      ldPerson      `json:"author"`
+	Contributor *ldPerson     `json:"contributor,omitempty"` // who uploaded it, unless the author
+	BasedOn     string        `json:"isBasedOn,omitempty"`
 	Published   *time.Time    `json:"datePublished,omitempty"`
 	Modified    *time.Time    `json:"dateModified,omitempty"`
 	License     string        `json:"license,omitempty"`
@@ -42,7 +44,7 @@ type model3D struct {
 type ldPerson struct {
 	Type string `json:"@type"`
 	Name string `json:"name"`
-	URL  string `json:"url"`
+	URL  string `json:"url,omitempty"`
 }
 
 type ldMedia struct {
@@ -91,6 +93,12 @@ func (o Options) model(v *view) *model3D {
 			{"InteractionCounter", "https://schema.org/LikeAction", n.LikeCount},
 			{"InteractionCounter", "https://schema.org/DownloadAction", n.DownloadCount},
 		},
+	}
+	if from := n.Origin; from != nil {
+		m.BasedOn = from.URL
+		if from.Creator != "" {
+			m.Contributor, m.Author = new(m.Author), ldPerson{"Person", from.Creator, from.CreatorURL}
+		}
 	}
 	names := make([]string, len(n.Tags))
 	for i, t := range n.Tags {

@@ -362,6 +362,9 @@ func origin(address string) string {
 	return u.Scheme + "://" + u.Host
 }
 
+// filesPerPage is the number of files that the operation archive reads at a time.
+const filesPerPage = 1_000
+
 // serveArchive streams the files of a thing as a ZIP archive. Its owner can also download the files
 // of a draft.
 func (o Options) serveArchive(w http.ResponseWriter, r *http.Request, p page) {
@@ -371,6 +374,14 @@ func (o Options) serveArchive(w http.ResponseWriter, r *http.Request, p page) {
 		return
 	}
 	of, err := o.run(r.Context(), p.operation, p.variables)
+	for more := of.Page; err == nil && len(more.Files) == filesPerPage; {
+		var next pageData
+		next, err = o.run(r.Context(), p.operation, map[string]any{"id": p.variables["id"], "offset": len(of.Page.Files)})
+		if err == nil {
+			more = next.Page
+			of.Page.Files = append(of.Page.Files, more.Files...)
+		}
+	}
 	if err != nil {
 		o.fail(w, r, err)
 		return

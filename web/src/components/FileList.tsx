@@ -57,36 +57,66 @@ function OpenInButton({ file }: { file: FileRow }) {
   return <span class="split">{last && part !== 'menu' && button(true)}{part !== 'last' && button(false)}</span>;
 }
 
-/** The files of a thing. Downloads of a thing that is taken down are not recorded: its creator and moderators use the direct URLs. */
-export function FileList({ files, takenDown, onView }: { files: FileRow[]; takenDown: boolean; onView: (id: string) => void }) {
+interface Shown { takenDown: boolean; onView: (id: string) => void }
+
+function FileItem({ file, takenDown, onView }: Shown & { file: FileRow }) {
+  return (
+    <li>
+      {file.thumbnail ? <img class={classOf({ isRendering: file.kind === 'MODEL' })} src={file.thumbnail.url} alt="" width="64" height="64" loading="lazy" /> : <span class="file-icon">{fileIcon(file)}</span>}
+      <div class="file-text">
+        <h3>{file.name}</h3>
+        <FileFacts file={file} />
+        {file.note && <p class="quiet">{file.note}</p>}
+      </div>
+      {file.mesh && <button type="button" class="button icon-only" aria-label={`${t.view3D}: ${file.name}`} title={t.view3D} onClick={() => onView(file.id)}><Icon name="cube" /></button>}
+      {slicedName.test(file.name) && file.kind === 'MODEL' && file.isAvailable && (
+        <OnDemand part={(parts) => parts.PrintDetails} file={file} kind="button icon-only" label={`${t.printDetails}: ${file.name}`} title={t.printDetails}><Icon name="sliders" /></OnDemand>
+      )}
+      {openedName.test(file.name) && file.kind === 'MODEL' && file.isAvailable && !takenDown && <OpenInButton file={file} />}
+      {file.isAvailable && (
+        <a class="button" href={takenDown ? (file.directUrl ?? '') : file.publicUrl} download aria-label={`${t.download}: ${file.name}`} onClick={(event) => {
+          if (!me || takenDown) return;
+          event.preventDefault();
+          void download(file);
+        }}><Icon name="download" /><span class="wide-only">{t.download}</span></a>
+      )}
+    </li>
+  );
+}
+
+/** The files in a folder, and the folders in it. A folder begins at an offset in the paths. */
+function Folder({ files, start, open, ...shown }: Shown & { files: FileRow[]; start: number; open: boolean }) {
+  const here: FileRow[] = [];
+  const folders = new Map<string, FileRow[]>();
+  for (const file of files) {
+    const end = file.path.indexOf('/', start);
+    if (end < 0) here.push(file);
+    else folders.set(file.path.slice(start, end), [...(folders.get(file.path.slice(start, end)) ?? []), file]);
+  }
+  return (
+    <ul class="files">
+      {here.map((file) => <FileItem key={file.id} file={file} {...shown} />)}
+      {[...folders].map(([name, inside]) => (
+        <li key={`/${name}`} class="folder">
+          <details open={open}>
+            <summary><Icon name="folder" /> <span>{name}</span> <small>{inside.length}</small></summary>
+            <Folder files={inside} start={start + name.length + 1} open={open} {...shown} />
+          </details>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const openFiles = 30; // at most this many files are shown with open folders
+
+/** The files of a thing, in its folders. Downloads of a thing that is taken down are not recorded: its creator and moderators use the direct URLs. */
+export function FileList({ files, ...shown }: Shown & { files: FileRow[] }) {
   if (files.length === 0) return <p class="quiet">{t.noFiles}</p>;
   return (
     <>
       <h2 class="unseen">{t.files}</h2>
-      <ul class="files">
-        {files.map((file) => (
-          <li key={file.id}>
-            {file.thumbnail ? <img class={classOf({ isRendering: file.kind === 'MODEL' })} src={file.thumbnail.url} alt="" width="64" height="64" loading="lazy" /> : <span class="file-icon">{fileIcon(file)}</span>}
-            <div class="file-text">
-              <h3>{file.name}</h3>
-              <FileFacts file={file} />
-              {file.note && <p class="quiet">{file.note}</p>}
-            </div>
-            {file.mesh && <button type="button" class="button icon-only" aria-label={`${t.view3D}: ${file.name}`} title={t.view3D} onClick={() => onView(file.id)}><Icon name="cube" /></button>}
-            {slicedName.test(file.name) && file.kind === 'MODEL' && file.isAvailable && (
-              <OnDemand part={(parts) => parts.PrintDetails} file={file} kind="button icon-only" label={`${t.printDetails}: ${file.name}`} title={t.printDetails}><Icon name="sliders" /></OnDemand>
-            )}
-            {openedName.test(file.name) && file.kind === 'MODEL' && file.isAvailable && !takenDown && <OpenInButton file={file} />}
-            {file.isAvailable && (
-              <a class="button" href={takenDown ? (file.directUrl ?? '') : file.publicUrl} download aria-label={`${t.download}: ${file.name}`} onClick={(event) => {
-                if (!me || takenDown) return;
-                event.preventDefault();
-                void download(file);
-              }}><Icon name="download" /><span class="wide-only">{t.download}</span></a>
-            )}
-          </li>
-        ))}
-      </ul>
+      <Folder files={files} start={0} open={files.length <= openFiles} {...shown} />
     </>
   );
 }

@@ -1,8 +1,9 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { isStaff, me } from '../config';
 import { mutate } from '../cache';
 import { bytes, compact, date } from '../format';
-import { featureThing, restoreThing, takeDownThing, unfeatureThing, unwatchThing, watchThing, type ThingData } from '../generated';
+import { featureThing, restoreThing, takeDownThing, thingSize, unfeatureThing, unwatchThing, watchThing, type ThingData } from '../generated';
+import { send } from '../graphql';
 import { keyOf } from '../keys';
 import { href } from '../router';
 import { t } from '../strings';
@@ -27,8 +28,14 @@ export function ThingSummary({ thing, reload }: { thing: Thing; reload: () => vo
   const own = thing.creator.username === me?.username;
   const decides = isStaff && (!own || me!.role === 'ADMINISTRATOR');
   const available = thing.files.filter((file) => file.isAvailable);
-  // The sizes of the files that are not listed yet are not known.
-  const size = thing.files.length < thing.fileCount ? '' : `, ${bytes(available.reduce((sum, file) => sum + file.size, 0))}`;
+  // The sizes of files that are not listed yet are not known here.
+  const isWhole = thing.files.length >= thing.fileCount;
+  const [total, setTotal] = useState(0);
+  useEffect(() => {
+    if (!isWhole) send(thingSize, { id: thing.id }).then((found) => setTotal(found.thing?.totalSize ?? 0), () => setTotal(0));
+  }, [thing.id, isWhole, thing.fileCount]);
+  const known = isWhole ? available.reduce((sum, file) => sum + file.size, 0) : total;
+  const size = known ? `, ${bytes(known)}` : '';
   const signedIn = (action: () => void) => () => (me ? action() : askToSignIn());
   const attempt = async (action: () => Promise<unknown>) => {
     try {
