@@ -238,7 +238,7 @@ type fileSizesKey struct{}
 // Text implements [database.Key].
 func (fileSizesKey) Text(b *database.Builder) (string, error) {
 	return b.Text(b.Select().TableExpr("files AS f").ColumnExpr("f.target_id AS id, CAST(sum(f.size) AS bigint) AS n").
-		Where("f.target_type = ? AND f.target_id ? AND f.state = ? AND f.sha256 <> ''", OnThing, b.Among(0), Finalized).Group("f.target_id"))
+		Where("f.target_type = ? AND f.target_id ? AND f.state = ? AND f.missing_since IS NULL AND (f.sha256 <> '' OR f.object_key <> '')", OnThing, b.Among(0), Finalized).Group("f.target_id"))
 }
 
 // FileSizes returns the total sizes of the finalized files of things that have content, in bytes.

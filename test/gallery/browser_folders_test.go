@@ -53,6 +53,6 @@ func TestBrowserGalleryFolders(t *testing.T) {
 	}
 	add(many, files)
 	v.open(fmt.Sprintf("/thing:%d/files", many))
-	v.await("the size of all files", `/14\d KB/.test(document.querySelector('.summary .wide small').innerText)`)
+	v.await("the size of all files", `/14\d\s?kB/.test(document.querySelector('.summary .wide small').innerText)`)
 	v.await("the closed folder of many files", `document.querySelectorAll('.folder').length === 1 && !`+folder+`.open`)
 }
