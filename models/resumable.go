@@ -35,6 +35,8 @@ type Resumable struct {
 	Partial   bool   // a part of another upload, which is never a file
 	Parts     string // JSON: the IDs of the parts that are joined
 	Done      bool
+	// Direct says that clients may send parts to S3 directly. Then Sums are not those of the bytes.
+	Direct   bool
 	LockedBy  string
 	// LockedUntil is when another request may take the lock.
 	LockedUntil *time.Time
@@ -56,8 +58,11 @@ type NewResumable struct {
 	Target   *Target // to which FinalizeOne attaches the file; nil: none
 }
 
-// staged returns the stored bytes.
+// staged returns the stored bytes. The bucket hashes them again if clients may have replaced some.
 func (u *Resumable) staged() bucket.Staged {
+	if u.Direct {
+		return bucket.Staged{Name: u.Name, Multipart: u.Multipart, Size: u.Received}
+	}
 	return bucket.Staged{Name: u.Name, Multipart: u.Multipart, Size: u.Received, Sums: u.Sums}
 }
 

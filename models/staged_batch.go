@@ -156,11 +156,18 @@ func (s *Store) stageOn(ctx context.Context, tx bun.Tx, caller auth.Caller, f *F
 	return err
 }
 
-// Parts returns the parts of an upload that clients can send to S3 directly. ok is false if there
-// are none.
+// Parts returns the parts of an upload that clients can send to S3 directly, whose bytes are then
+// hashed when all have arrived. ok is false if there are none.
 func (s *Store) Parts(ctx context.Context, u *StagedUpload) (parts []bucket.Part, ok bool, err error) {
 	if u.resumable == nil {
 		return nil, false, nil
 	}
-	return s.Bucket.PresignParts(ctx, u.resumable.staged(), *u.resumable.Length, u.ExpiresAt.Sub(Now()))
+	parts, ok, err = s.Bucket.PresignParts(ctx, u.resumable.staged(), *u.resumable.Length, u.ExpiresAt.Sub(Now()))
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	// Before anyone has the URLs, with which bytes can be replaced after they were hashed.
+	u.resumable.Direct = true
+	_, err = s.DB.Write.NewUpdate().Model(u.resumable).Column("direct").WherePK().Exec(ctx)
+	return parts, err == nil, err
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/httpserver/httpbody"
 )
 
@@ -39,7 +40,7 @@ func readBody(r *http.Request) (map[string]any, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	if err != nil {
-		return nil, badInput("body", "body: ended early")
+		return nil, apierror.Or(err, badInput("body", "body: ended early"))
 	}
 	if len(text) > maxBody {
 		return nil, tooLarge("body", maxBody)
@@ -197,7 +198,7 @@ func (f *filePart) checkRest() error {
 			return io.EOF
 		}
 		if err != nil {
-			return badInput("body", "body: the multipart body cannot be read, or ended early")
+			return apierror.Or(err, badInput("body", "body: the multipart body cannot be read, or ended early"))
 		}
 		switch name := part.FormName(); {
 		case name == "file":
@@ -250,7 +251,7 @@ func readForm(r *http.Request) (fields map[string]any, file *filePart, err error
 			return fromQuery(values), nil, nil
 		}
 		if err != nil {
-			return nil, nil, badInput("body", "body: the multipart body cannot be read, or ended early")
+			return nil, nil, apierror.Or(err, badInput("body", "body: the multipart body cannot be read, or ended early"))
 		}
 		if part.FormName() == "file" {
 			return fromQuery(values), &filePart{part: part, form: parts, name: httpbody.FileName(part), atLeast: parts.StartFile()}, nil
@@ -260,7 +261,7 @@ func readForm(r *http.Request) (fields map[string]any, file *filePart, err error
 		}
 		value, err := io.ReadAll(io.LimitReader(part, left+1))
 		if err != nil {
-			return nil, nil, badInput("body", "body: the multipart body ended early")
+			return nil, nil, apierror.Or(err, badInput("body", "body: the multipart body ended early"))
 		}
 		if left -= int64(len(value)) + 256; left < 0 {
 			return nil, nil, tooLarge("body", maxFields)

@@ -127,6 +127,15 @@ func Invalid(field, format string, args ...any) *Error {
 	return e
 }
 
+// Or returns the Error that err is or wraps, or else the given one: a reader of a body may fail for
+// a reason of its own.
+func Or(err error, otherwise error) error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	return otherwise
+}
+
 // CodeOf returns the code of the Error that err is or wraps, and Internal for any other error.
 func CodeOf(err error) Code {
 	if e, ok := errors.AsType[*Error](err); ok {

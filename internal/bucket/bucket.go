@@ -172,12 +172,13 @@ func (b *Bucket) Probe(ctx context.Context) error {
 }
 
 // Promote copies the pending object to the content object files/<sha256>, which has size bytes. It
-// is idempotent, and concurrent promotions of the same content are safe. Existing content of that
-// size keeps its ModTime, so a garbage collector must not decide by age alone; content of another
-// size is replaced atomically. The pending object remains: the caller removes it after its commit.
+// is idempotent, and concurrent promotions of the same content are safe. Existing content keeps its
+// ModTime, so a garbage collector must not decide by age alone. If its size or its bytes are wrong,
+// it is replaced atomically. The pending object remains: the caller removes it after its commit.
 //
-// The error matches [ErrNotExist] if neither the pending object nor the content exists. Promote
-// does not verify the hash: it comes from [Upload].
+// The error matches [ErrNotExist] if neither the pending object nor the content exists, and
+// [ErrDamaged] if the pending object does not have the hash while there is content. New content is
+// not verified: its hash comes from [Upload].
 func (b *Bucket) Promote(ctx context.Context, pendingKey, sha256 string, size int64) error {
 	return b.promote(ctx, pendingKey, sha256, size, false)
 }
@@ -191,6 +192,12 @@ func (b *Bucket) PromoteDamaged(ctx context.Context, pendingKey, sha256 string, 
 func (b *Bucket) promote(ctx context.Context, pendingKey, sha256 string, size int64, replace bool) error {
 	content := ContentKey(sha256)
 	err := errors.Join(checkPending(pendingKey), checkContent(content))
+	if err == nil && !replace {
+		if replace, err = b.isDamaged(ctx, content, sha256, size); replace {
+			// Content that other files use is only replaced by bytes that are certainly right.
+			err = b.verify(ctx, pendingKey, sha256)
+		}
+	}
 	if err == nil {
 		err = b.store.promote(ctx, pendingKey, content, size, replace)
 	}
@@ -201,11 +208,14 @@ func (b *Bucket) promote(ctx context.Context, pendingKey, sha256 string, size in
 }
 
 // Duplicate makes the content files/<sha256>, which has size bytes, a new pending object, and
-// returns its key. It neither reads nor sends the bytes. The error matches [ErrNotExist] if the
-// content does not exist.
+// returns its key. The error matches [ErrNotExist] if the content does not exist, and [ErrDamaged]
+// if it has another hash.
 func (b *Bucket) Duplicate(ctx context.Context, sha256 string, size int64) (key string, err error) {
 	content, pending := ContentKey(sha256), PendingPrefix+randomName()
 	if err = checkContent(content); err == nil {
+		err = b.verify(ctx, content, sha256)
+	}
+	if err == nil {
 		err = b.store.duplicate(ctx, content, pending, size)
 	}
 	if err != nil {

@@ -32,6 +32,7 @@ func TestBucket(t *testing.T) {
 			"Promote":           testPromote,
 			"PromoteMissing":    testPromoteMissing,
 			"PromoteWrongSize":  testPromoteWrongSize,
+			"PromoteHeals":      testPromoteHeals,
 			"Derived":           testDerived,
 			"Mark":              testMark,
 			"Copy":              testCopy,

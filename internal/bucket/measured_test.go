@@ -33,7 +33,7 @@ func testOnCall(t *testing.T, f fixture) {
 		t.Fatal(ok, err)
 	}
 	_, presigned, _ := f.PresignGet(ctx, ContentKey(u.SHA256), ResponseHeaders{})
-	want := []string{"ready", "put", "promote", "list", "open", "remove", "stat"}
+	want := []string{"ready", "put", "stat", "promote", "list", "open", "remove", "stat"}
 	if presigned {
 		want = append(want, "presign")
 	}

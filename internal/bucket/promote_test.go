@@ -1,7 +1,9 @@
 package bucket
 
 import (
+	"bytes"
 	"errors"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -63,6 +65,58 @@ func testPromoteWrongSize(t *testing.T, f fixture) {
 	wantBytes(t, f.Bucket, damaged.Key, random(7))
 	if got := f.all(); len(got) != 3 {
 		t.Errorf("stored: %q, want two pending objects and the content", got)
+	}
+}
+
+func testPromoteHeals(t *testing.T, f fixture) {
+	ctx := t.Context()
+	for _, size := range []int{100, multipart} {
+		data := random(size)
+		flipped := bytes.Clone(data)
+		flipped[size/2] ^= 1
+		flip := func(key string) {
+			t.Helper()
+			err := f.write(ctx, key, "text/plain", func(w io.Writer) error {
+				_, err := w.Write(flipped)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		u := put(t, f.Bucket, data)
+		content := ContentKey(u.SHA256)
+		if err := f.Promote(ctx, u.Key, u.SHA256, u.Size); err != nil {
+			t.Fatal(err)
+		}
+		flip(content)
+		if _, err := f.Duplicate(ctx, u.SHA256, u.Size); !errors.Is(err, ErrDamaged) {
+			t.Errorf("duplicate of damaged content: %v, want ErrDamaged", err)
+		}
+		again := put(t, f.Bucket, data)
+		if err := f.Promote(ctx, again.Key, u.SHA256, u.Size); err != nil {
+			t.Fatal(err)
+		}
+		wantBytes(t, f.Bucket, content, data)
+
+		// Damaged bytes do not replace anything.
+		flip(again.Key)
+		if err := f.Promote(ctx, again.Key, u.SHA256, u.Size); err != nil {
+			t.Errorf("promote of damaged bytes beside sound content: %v", err)
+		}
+		wantBytes(t, f.Bucket, content, data)
+		flip(content)
+		if err := f.Promote(ctx, again.Key, u.SHA256, u.Size); !errors.Is(err, ErrDamaged) {
+			t.Errorf("promote of damaged bytes: %v, want ErrDamaged", err)
+		}
+		if err := f.Promote(ctx, u.Key, u.SHA256, u.Size); err != nil {
+			t.Fatal(err)
+		}
+		copied, err := f.Duplicate(ctx, u.SHA256, u.Size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantBytes(t, f.Bucket, copied, data)
 	}
 }
 

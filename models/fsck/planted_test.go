@@ -299,8 +299,8 @@ func TestDamagedContentHeals(t *testing.T) {
 		c := catalogue{core, t, ada}
 		thing := modelstest.Published(t, core, ada)
 		f := c.file("solid good", thing.ID)
+		c.file("solid good", thing.ID)
 		c.replace(f, "solid bad!")
-		c.file("solid good", thing.ID) // nobody knows yet that it is damaged
 		found, left := c.check(fsck.Options{Repair: true})
 		if left != 2 || len(found) != 2 || !strings.Contains(found[0].Text, "has other content") {
 			t.Fatalf("found %v, %d left, want the damaged content of two files", found, left)

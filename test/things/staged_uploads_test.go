@@ -5,7 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -210,6 +214,79 @@ func TestStagedUploadOfOtherBytes(t *testing.T) {
 		nothingStaged(t, s)
 		servertest.NothingLeft(t, s, 0)
 	})
+}
+
+// TestStagedUploadReplacedPart sends an upload by tus and then replaces a part of it in S3. The
+// file must not get the hash of the bytes before.
+func TestStagedUploadReplacedPart(t *testing.T) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		data, other := randomModel(8<<20+1000), randomModel(8<<20)
+		other[100]++
+		u := create(ada, nil, servertest.Object{"filename": "a.stl", "size": len(data)})[0]
+		tusPatch(t, ada, *u.TusURL, 0, data[:8<<20]).Want(t, 204)
+		r, _ := http.NewRequest(http.MethodPut, u.Parts[0].URL, bytes.NewReader(other))
+		response, err := http.DefaultClient.Do(r)
+		if err != nil || response.StatusCode != 200 {
+			t.Fatalf("%v %v", response, err)
+		}
+		response.Body.Close()
+		tusPatch(t, ada, *u.TusURL, 8<<20, data[8<<20:]).Want(t, 204)
+		complete(ada, servertest.Object{"id": u.FileID, "sha256": hexOf(data)})[0].wantError(t, "sha256: the bytes have")
+		complete(ada, servertest.Object{"id": u.FileID})[0].wantFile(t, append(other, data[8<<20:]...))
+	}, func(c *config.Settings) { c.BucketURL, c.UploadLimit = servertest.FakeS3(t), 32<<20 })
+}
+
+// TestUploadHeals flips a byte of a stored file. The right bytes heal it, when they are uploaded
+// again, for all files that have them.
+func TestUploadHeals(t *testing.T) {
+	eachTus(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		data := randomModel(300_000)
+		thing := ada.Thing("One")
+		ada.Finalize("thing", thing, ada.Upload("a.stl", data)).Want(t, 200)
+		ada.Publish(thing)
+		flipped := bytes.Clone(data)
+		flipped[200_000] ^= 1
+		overwrite(t, s.Settings, "files/"+hexOf(data), flipped)
+
+		known := create(ada, nil, servertest.Object{"filename": "b.stl", "size": len(data), "sha256": hexOf(data)})[0]
+		if known.IsComplete {
+			t.Error("damaged bytes count as known")
+		}
+		tusPatch(t, ada, *known.TusURL, 0, data).Want(t, 204)
+		ada.Finalize("thing", thing, known.id()).Want(t, 200)
+		r, _, err := s.Store.Bucket.Reader(t.Context(), "files/"+hexOf(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		if body, err := io.ReadAll(r); err != nil || !bytes.Equal(body, data) {
+			t.Errorf("the stored object still has other bytes (%v)", err)
+		}
+		servertest.SoundCatalogue(t, s)
+	})
+}
+
+// overwrite replaces the bytes of an object, behind the back of the server.
+func overwrite(t *testing.T, settings config.Settings, key string, data []byte) {
+	t.Helper()
+	if path, ok := strings.CutPrefix(settings.BucketURL, "file://"); ok {
+		if err := os.WriteFile(filepath.Join(path, key), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	u, err := url.Parse(settings.BucketURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, _ := http.NewRequest(http.MethodPut, u.Query().Get("endpoint")+"/meshyard/"+key, bytes.NewReader(data))
+	response, err := http.DefaultClient.Do(r)
+	if err != nil || response.StatusCode != 200 {
+		t.Fatalf("%v %v", response, err)
+	}
+	response.Body.Close()
 }
 
 // TestStagedUploadOfKnownBytes names bytes that the server has. A user who may not read them learns

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/meshyard/meshyard/internal/clientip"
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/graphql/graphqlhttp"
+	"github.com/meshyard/meshyard/internal/httpserver/contentdigest"
 	"github.com/meshyard/meshyard/internal/ratelimit"
 	"github.com/meshyard/meshyard/internal/telemetry"
 	"github.com/meshyard/meshyard/internal/web/signin"
@@ -51,6 +53,13 @@ func (a *Server) limits(
 				e := &models.Error{Code: models.RateLimited, Message: message, Limit: int64(limit), RetryAfter: wait}
 				refuse(w, r, http.StatusTooManyRequests, e)
 				return
+			}
+			if !tus.Serves(r) {
+				if err := contentdigest.Verify(r); err != nil {
+					e, _ := errors.AsType[*models.Error](err)
+					refuse(w, r, http.StatusBadRequest, e)
+					return
+				}
 			}
 			if check != nil {
 				if err := check(w, r); err != nil {

@@ -58,7 +58,7 @@ func isMultipart(r *http.Request) bool {
 func readJSONBody(r *http.Request) (*graphql.RawParams, error) {
 	text, err := io.ReadAll(io.LimitReader(r.Body, httpbody.MaxJSON+1))
 	if err != nil {
-		return nil, apierror.Invalid("", "the request body ended early")
+		return nil, apierror.Or(err, apierror.Invalid("", "the request body ended early"))
 	}
 	if len(text) > httpbody.MaxJSON {
 		return nil, &apierror.Error{Code: apierror.TooLarge, Limit: httpbody.MaxJSON, Message: "the request body must be at most 1 MiB"}

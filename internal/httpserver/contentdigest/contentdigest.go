@@ -3,6 +3,7 @@
 package contentdigest
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"crypto/sha512"
@@ -46,28 +47,54 @@ func Parse(lines []string) (hash.Hash, []byte, error) {
 	return strongest, want, nil
 }
 
-// Verify makes reading the body of r fail at its end, before io.EOF, if it does not have the digest
-// of the header. The error is BadInput. Verify returns one at once if the header is not valid.
+// lookahead is how many bytes before the end of a body it is verified. What follows a file in a
+// multipart body is shorter, so the file is refused before it has been read completely.
+const lookahead = 4 << 10
+
+// Mismatch is the error for a body that does not have the digest.
+func Mismatch() error {
+	return apierror.Invalid(name, "%s: the body of the request has another digest, so nothing was stored", name)
+}
+
+// Verify makes reading the last bytes of the body of r fail with [Mismatch] if the body does not
+// have the digest of the header. It returns BadInput if the header is not valid.
 func Verify(r *http.Request) error {
 	h, want, err := Parse(r.Header.Values(name))
 	if err != nil || h == nil || r.Body == nil {
 		return err
 	}
-	r.Body = &body{ReadCloser: r.Body, hash: h, want: want}
+	r.Body = &body{Closer: r.Body, buffered: bufio.NewReaderSize(r.Body, 2*lookahead), hash: h, want: want}
 	return nil
 }
 
 type body struct {
-	io.ReadCloser
-	hash hash.Hash
-	want []byte
+	io.Closer
+	buffered *bufio.Reader
+	hash     hash.Hash
+	want     []byte
+	ended    bool // all remaining bytes are in the buffer, and were hashed
+	err      error
 }
 
 func (b *body) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	_, _ = b.hash.Write(p[:n]) // returns no error
-	if err == io.EOF && !bytes.Equal(b.hash.Sum(nil), b.want) {
-		err = apierror.Invalid(name, "%s: the body of the request has another digest", name)
+	if !b.ended {
+		if rest, err := b.buffered.Peek(lookahead + 1); err == io.EOF {
+			b.ended = true
+			_, _ = b.hash.Write(rest) // returns no error
+			if !bytes.Equal(b.hash.Sum(nil), b.want) {
+				b.err = Mismatch()
+			}
+		}
+	}
+	if b.err != nil {
+		return 0, b.err
+	}
+	if !b.ended && b.buffered.Buffered() > lookahead {
+		p = p[:min(len(p), b.buffered.Buffered()-lookahead)]
+	}
+	n, err := b.buffered.Read(p)
+	if !b.ended {
+		_, _ = b.hash.Write(p[:n])
 	}
 	return n, err
 }

@@ -29,6 +29,8 @@ type checksum struct {
 	hash.Hash
 	want []byte
 	left int64 // bytes of the body that have not been read; -1: unknown
+	// mismatch is the error for other bytes.
+	mismatch error
 }
 
 type checksumKey struct{}
@@ -44,11 +46,12 @@ func withChecksum(r *http.Request) (*http.Request, error) {
 		if !ok || err != nil {
 			return r, &models.Error{Code: models.BadInput, Field: "Upload-Checksum", Message: "Upload-Checksum: must be one of " + algorithmNames + ", a space and the checksum in Base64"}
 		}
-		c = &checksum{create(), want, r.ContentLength}
+		c = &checksum{create(), want, r.ContentLength, handler.NewError("ERR_CHECKSUM_MISMATCH",
+			"the checksum of the request does not match its body: no byte was stored", checksumMismatch)}
 	} else if h, want, err := contentdigest.Parse(r.Header.Values("Content-Digest")); err != nil {
 		return r, err
 	} else if h != nil {
-		c = &checksum{h, want, r.ContentLength}
+		c = &checksum{h, want, r.ContentLength, contentdigest.Mismatch()}
 	}
 	if c == nil {
 		return r, nil
@@ -80,7 +83,7 @@ func (h *hashed) Read(p []byte) (int, error) {
 // verify returns an error if the bytes that were written to c do not have the checksum.
 func (c *checksum) verify() error {
 	if subtle.ConstantTimeCompare(c.Sum(nil), c.want) != 1 {
-		return handler.NewError("ERR_CHECKSUM_MISMATCH", "the checksum of the request does not match its body: no byte was stored", checksumMismatch)
+		return c.mismatch
 	}
 	return nil
 }

@@ -76,6 +76,11 @@ func Handler(o Options) (http.Handler, error) {
 	return &server{store: o.Store, base: o.BaseURL, tus: http.StripPrefix(Path, tus)}, nil
 }
 
+// Serves reports whether a request is one of the protocol. Then this package verifies its digest.
+func Serves(r *http.Request) bool {
+	return r.URL.Path == Path || strings.HasPrefix(r.URL.Path, Path+"/")
+}
+
 // IsPart reports whether a request adds bytes to an upload.
 func IsPart(r *http.Request) bool {
 	return r.Method == http.MethodPatch && strings.HasPrefix(r.URL.Path, Path+"/")
