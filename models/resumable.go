@@ -37,7 +37,7 @@ type Resumable struct {
 	Done      bool
 	// Direct says that clients may send parts to S3 directly. Then Sums are not those of the bytes.
 	Direct   bool
-	LockedBy  string
+	LockedBy string
 	// LockedUntil is when another request may take the lock.
 	LockedUntil *time.Time
 	Wanted      bool
