@@ -27,6 +27,7 @@ type Make struct {
 	CreatedAt   time.Time
 	PublishedAt *time.Time
 	ModifiedAt  *time.Time // of the make or its list of files; nil: not since it was created
+	Print       *MakePrint `bun:"type:jsonb"` // how it was printed; nil: not stated
 	// TakenDownAt is when the make was hidden because its taken-down thing was deleted. It is nil if
 	// the make is not hidden.
 	TakenDownAt *time.Time
@@ -68,6 +69,9 @@ func (m *Make) AfterScanRow(ctx context.Context) error {
 	if err := readText(ctx, len(m.Description)+len(m.ShownDescription)); err != nil {
 		return err
 	}
+	if m.Print != nil {
+		m.Print.MakeID = m.ID
+	}
 	return m.Changes.addTo(map[string]*int64{"like_count": &m.LikeCount, "comment_count": &m.CommentCount, "root_comment_count": &m.RootCommentCount})
 }
 
@@ -79,15 +83,16 @@ type NewMake struct {
 	// PictureName is the file name of an image to upload. If it is set, the make stays a draft until
 	// its first file is finalized.
 	PictureName *string
+	Print       *NewMakePrint
 }
 
 // CreateMake creates a make of a thing that the caller can see. If n has an image, it stages the
 // upload of the image; otherwise it publishes the make. It opens a transaction.
 func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (*Make, *StagedUpload, error) {
-	if err := errors.Join(CheckLine("name", n.Name, MaxName), CheckText("description", n.Description, MaxText)); err != nil {
+	if err := errors.Join(CheckLine("name", n.Name, MaxName), CheckText("description", n.Description, MaxText), n.Print.check()); err != nil {
 		return nil, nil, err
 	}
-	m := &Make{ThingID: n.ThingID, OwnerID: caller.UserID, Name: strings.TrimSpace(n.Name), Description: n.Description, State: Draft, CreatedAt: Now()}
+	m := &Make{ThingID: n.ThingID, OwnerID: caller.UserID, Name: strings.TrimSpace(n.Name), Description: n.Description, State: Draft, CreatedAt: Now(), Print: n.Print.stated()}
 	var html RenderedHTML
 	if err := s.RenderTo(ctx, &html, MakeDescription, &n.Description); err != nil {
 		return nil, nil, err
@@ -112,6 +117,11 @@ func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (
 		_, err := html.Insert(tx.NewInsert().Model(m)).Exec(ctx)
 		if err != nil {
 			return err
+		}
+		if n.Print != nil {
+			if err := savePrintedFiles(ctx, tx, m, n.Print.FileIDs); err != nil {
+				return err
+			}
 		}
 		if n.PictureName == nil {
 			return s.PublishMake(ctx, tx, m)
@@ -195,12 +205,13 @@ type MakeChange struct {
 	ID          int64
 	Name        *string
 	Description *string
+	Print       *NewMakePrint // replaces the old value as a whole; a zero value removes it
 }
 
 // UpdateMake changes a make of the caller. It returns Forbidden for a make of another user, and for
 // one that is hidden by a takedown. It opens a transaction.
 func (s *Store) UpdateMake(ctx context.Context, caller auth.Caller, c MakeChange) (*Make, error) {
-	if err := errors.Join(CheckName(c.Name), CheckOptional("description", c.Description, MaxText)); err != nil {
+	if err := errors.Join(CheckName(c.Name), CheckOptional("description", c.Description, MaxText), c.Print.check()); err != nil {
 		return nil, err
 	}
 	var html RenderedHTML
@@ -220,8 +231,14 @@ func (s *Store) UpdateMake(ctx context.Context, caller auth.Caller, c MakeChange
 		}
 		Assign(&m.Name, c.Name)
 		Assign(&m.Description, c.Description)
+		if c.Print != nil {
+			m.Print = c.Print.stated()
+			if err := savePrintedFiles(ctx, tx, m, c.Print.FileIDs); err != nil {
+				return err
+			}
+		}
 		m.ModifiedAt = new(Now())
-		if _, err = html.Update(tx.NewUpdate().Model(m).Column("name", "description", "modified_at").WherePK()).Exec(ctx); err != nil {
+		if _, err = html.Update(tx.NewUpdate().Model(m).Column("name", "description", "modified_at", "print").WherePK()).Exec(ctx); err != nil {
 			return err
 		}
 		return s.DB.Index(ctx, tx, MakeIndex, m.ID)

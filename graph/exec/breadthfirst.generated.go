@@ -23,6 +23,7 @@ import (
 	"github.com/meshyard/meshyard/models/activity"
 	"github.com/meshyard/meshyard/models/bulk"
 	"github.com/meshyard/meshyard/models/moderation"
+	"github.com/meshyard/meshyard/models/printed"
 	"github.com/meshyard/meshyard/models/problem"
 	"github.com/meshyard/meshyard/models/search"
 	"github.com/meshyard/meshyard/models/social"
@@ -2479,6 +2480,14 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.MediaImage],
 			},
+			"print": {
+				Reads: fieldset.Of[models.Make]("Print").Bits(),
+				Get: func(object any) any {
+					obj := object.(*models.Make)
+					return obj.Print
+				},
+				Nil: breadthfirst.NilPointer[models.MakePrint],
+			},
 			"isWatched": {
 				Reads: fieldset.Of[models.Make]("Watched").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
@@ -2540,6 +2549,111 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return obj.Node
 				},
 				Nil: breadthfirst.NilPointer[models.Make],
+			},
+		}},
+		"MakePrint": {Name: "MakePrint", Implements: []string{"MakePrint"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"printer": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.MakePrint)
+					p := obj.Printer
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"material": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.MakePrint)
+					p := obj.Material
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"layerHeight": {
+				Get: func(object any) any {
+					obj := object.(*models.MakePrint)
+					return obj.LayerHeight
+				},
+				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
+					return ec.marshalOFloat2ᚖfloat64(ctx, nil, value.(*float64))
+				},
+				Nil: breadthfirst.NilPointer[float64],
+			},
+			"nozzle": {
+				Get: func(object any) any {
+					obj := object.(*models.MakePrint)
+					return obj.Nozzle
+				},
+				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
+					return ec.marshalOFloat2ᚖfloat64(ctx, nil, value.(*float64))
+				},
+				Nil: breadthfirst.NilPointer[float64],
+			},
+			"infill": {
+				Get: func(object any) any {
+					obj := object.(*models.MakePrint)
+					return obj.Infill
+				},
+				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
+					return ec.marshalOFloat2ᚖfloat64(ctx, nil, value.(*float64))
+				},
+				Nil: breadthfirst.NilPointer[float64],
+			},
+			"supports": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.MakePrint)
+					p := obj.Supports
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return strconv.AppendBool(b, v), true
+				},
+			},
+			"timeSeconds": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.MakePrint)
+					p := obj.TimeSeconds
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return strconv.AppendInt(b, int64(v), 10), true
+				},
+			},
+			"filamentGrams": {
+				Get: func(object any) any {
+					obj := object.(*models.MakePrint)
+					return obj.FilamentGrams
+				},
+				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
+					return ec.marshalOFloat2ᚖfloat64(ctx, nil, value.(*float64))
+				},
+				Nil: breadthfirst.NilPointer[float64],
+			},
+			"rating": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.MakePrint)
+					p := obj.Rating
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return strconv.AppendInt(b, int64(v), 10), true
+				},
+			},
+			"files": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.MakePrint](objects)
+					return breadthfirst.Values(ec.Resolvers.MakePrint().Files(ctx, objs))
+				},
+				Waits: true,
+				Each:  breadthfirst.EachPointer[models.File],
 			},
 		}},
 		"MarkNotificationsReadPayload": {Name: "MarkNotificationsReadPayload", Implements: []string{"MarkNotificationsReadPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -4851,6 +4965,22 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
+		"PrintCount": {Name: "PrintCount", Implements: []string{"PrintCount"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"name": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*printed.Count)
+					v := obj.Name
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"count": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*printed.Count)
+					v := obj.Count
+					return model.AppendInt64(b, v), true
+				},
+			},
+		}},
 		"PrintSettings": {Name: "PrintSettings", Implements: []string{"PrintSettings"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"printer": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
@@ -4939,6 +5069,56 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					v := *p
 					return breadthfirst.AppendString(b, v), true
 				},
+			},
+		}},
+		"PrintSummary": {Name: "PrintSummary", Implements: []string{"PrintSummary"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"makes": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*printed.Summary)
+					v := obj.Makes
+					return model.AppendInt64(b, v), true
+				},
+			},
+			"rated": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*printed.Summary)
+					v := obj.Rated
+					return model.AppendInt64(b, v), true
+				},
+			},
+			"successRate": {
+				Get: func(object any) any {
+					obj := object.(*printed.Summary)
+					return obj.SuccessRate()
+				},
+				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
+					return ec.marshalOFloat2ᚖfloat64(ctx, nil, value.(*float64))
+				},
+				Nil: breadthfirst.NilPointer[float64],
+			},
+			"averageRating": {
+				Get: func(object any) any {
+					obj := object.(*printed.Summary)
+					return obj.AverageRating()
+				},
+				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
+					return ec.marshalOFloat2ᚖfloat64(ctx, nil, value.(*float64))
+				},
+				Nil: breadthfirst.NilPointer[float64],
+			},
+			"printers": {
+				Get: func(object any) any {
+					obj := object.(*printed.Summary)
+					return obj.Printers
+				},
+				Each: breadthfirst.EachStruct[printed.Count],
+			},
+			"materials": {
+				Get: func(object any) any {
+					obj := object.(*printed.Summary)
+					return obj.Materials
+				},
+				Each: breadthfirst.EachStruct[printed.Count],
 			},
 		}},
 		"Problem": {Name: "Problem", Implements: []string{"Problem"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -7542,6 +7722,14 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.MediaImage],
+			},
+			"printSummary": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Thing](objects)
+					return breadthfirst.Values(ec.Resolvers.Thing().PrintSummary(ctx, objs))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[printed.Summary],
 			},
 			"popularity": {
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {

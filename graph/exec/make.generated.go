@@ -33,6 +33,7 @@ type MakeResolver interface {
 	IsTakenDown(ctx context.Context, obj *models.Make) (bool, error)
 	Images(ctx context.Context, objs []*models.Make, first int32, ids []int64) ([][]*model.MediaImage, error)
 	DefaultImage(ctx context.Context, objs []*models.Make) ([]*model.MediaImage, error)
+
 	IsWatched(ctx context.Context, objs []*models.Make) ([]bool, error)
 }
 
@@ -190,7 +191,7 @@ func (ec *executionContext) unmarshalInputCreateMakeInput(ctx context.Context, o
 		asMap["description"] = ""
 	}
 
-	fieldsInOrder := [...]string{"thingId", "name", "description", "pictureName"}
+	fieldsInOrder := [...]string{"thingId", "name", "description", "pictureName", "print"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -225,6 +226,13 @@ func (ec *executionContext) unmarshalInputCreateMakeInput(ctx context.Context, o
 				return it, err
 			}
 			it.PictureName = data
+		case "print":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("print"))
+			data, err := ec.unmarshalOMakePrintInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewMakePrint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Print = data
 		}
 	}
 	return it, nil
@@ -282,7 +290,7 @@ func (ec *executionContext) unmarshalInputUpdateMakeInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "description"}
+	fieldsInOrder := [...]string{"id", "name", "description", "print"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -352,6 +360,37 @@ func (ec *executionContext) unmarshalInputUpdateMakeInput(ctx context.Context, o
 				it.Description = nil
 			} else {
 				err := fmt.Errorf(`unexpected type %T from directive, should be *string`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+		case "print":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("print"))
+			directive0 := func(ctx context.Context) (any, error) {
+				return ec.unmarshalOMakePrintInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewMakePrint(ctx, v)
+			}
+
+			directive1 := func(ctx context.Context) (any, error) {
+				clears, err := ec.unmarshalNBoolean2bool(ctx, true)
+				if err != nil {
+					var zeroVal *models.NewMakePrint
+					return zeroVal, err
+				}
+				if ec.Directives.Null == nil {
+					var zeroVal *models.NewMakePrint
+					return zeroVal, errors.New("directive null is not implemented")
+				}
+				return ec.Directives.Null(ctx, obj, directive0, clears)
+			}
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*models.NewMakePrint); ok {
+				it.Print = data
+			} else if tmp == nil {
+				it.Print = nil
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *github.com/meshyard/meshyard/models.NewMakePrint`, tmp)
 				return it, graphql.ErrorOnPath(ctx, err)
 			}
 		}

@@ -34,6 +34,7 @@ type ResolverRoot interface {
 	LicenseInfo() LicenseInfoResolver
 	LikeThingPayload() LikeThingPayloadResolver
 	Make() MakeResolver
+	MakePrint() MakePrintResolver
 	MarkNotificationsReadPayload() MarkNotificationsReadPayloadResolver
 	MediaImage() MediaImageResolver
 	Mesh() MeshResolver

@@ -11,6 +11,7 @@ import (
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/internal/license"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/printed"
 )
 
 type DeleteThingPayloadResolver interface {
@@ -51,6 +52,7 @@ type ThingResolver interface {
 	Collections(ctx context.Context, objs []*models.Thing) ([][]*models.Collection, error)
 	Images(ctx context.Context, objs []*models.Thing, first int32, ids []int64) ([][]*model.MediaImage, error)
 	DefaultImage(ctx context.Context, objs []*models.Thing) ([]*model.MediaImage, error)
+	PrintSummary(ctx context.Context, objs []*models.Thing) ([]*printed.Summary, error)
 	Popularity(ctx context.Context, objs []*models.Thing) ([]*model.Popularity, error)
 
 	IsWatched(ctx context.Context, objs []*models.Thing) ([]bool, error)

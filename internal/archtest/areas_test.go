@@ -22,12 +22,13 @@ var areas = map[string][]string{
 	"moderation":  {"account"},
 	"openin":      {"activity"},
 	"previews":    {},
+	"printed":     {},
 	"problem":     {},
 	"search":      {},
 	"social":      {},
 	"webhook":     {"moderation"},
 	// The packages below are no areas: catalogue wires them, and modelstest is for their tests.
-	"catalogue": {"account", "activity", "archive", "bulk", "fsck", "importer", "library", "maintenance", "moderation", "openin", "previews", "problem", "search", "social",
+	"catalogue": {"account", "activity", "archive", "bulk", "fsck", "importer", "library", "maintenance", "moderation", "openin", "previews", "printed", "problem", "search", "social",
 		"webhook", "modelstest"}, // the last one in cataloguetest
 	"modelstest": {},
 }

@@ -141,6 +141,7 @@ var archiveTables = []archiveTable{
 			{name: "published_at", kind: kindTime, null: true},
 			{name: "modified_at", kind: kindTime, null: true, optional: true},
 			{name: "taken_down_at", kind: kindTime, null: true},
+			{name: "print", kind: kindJSON, null: true, optional: true},
 		},
 	},
 	{
@@ -222,6 +223,15 @@ var archiveTables = []archiveTable{
 			{name: "finalized_at", kind: kindTime, null: true},
 		},
 		constants: []archiveConstant{{"state", string(models.Finalized)}, {"object_key", ""}},
+	},
+	{
+		name:   "printed_files",
+		key:    "r.make_id, r.file_id",
+		ofUser: "EXISTS (SELECT 1 FROM makes AS m WHERE m.id = r.make_id AND m.owner_id = ?0)",
+		columns: []archiveColumn{
+			{name: "make_id", refers: "makes"},
+			{name: "file_id", refers: "files"},
+		},
 	},
 	{
 		name:   "likes",

@@ -20,6 +20,7 @@ import (
 	"github.com/meshyard/meshyard/models/moderation"
 	"github.com/meshyard/meshyard/models/openin"
 	"github.com/meshyard/meshyard/models/previews"
+	"github.com/meshyard/meshyard/models/printed"
 	"github.com/meshyard/meshyard/models/problem"
 	"github.com/meshyard/meshyard/models/search"
 	"github.com/meshyard/meshyard/models/social"
@@ -47,6 +48,7 @@ type Catalogue struct {
 	Moderation  *moderation.Store
 	OpenIn      *openin.Store
 	Previews    *previews.Store
+	Printed     *printed.Store
 	Problem     *problem.Store
 	Search      *search.Store
 	Social      *social.Store
@@ -65,6 +67,7 @@ func New(db *models.DB, b *bucket.Bucket, options Options, enqueue func(ctx cont
 	c.Activity = activity.New(core, c.Account)
 	c.OpenIn = openin.New(core, c.Activity)
 	c.Bulk = bulk.New(core)
+	c.Printed = printed.New(core)
 	c.Search = search.New(core)
 	c.Previews = previews.New(core)
 	c.Importer = importer.New(core)

@@ -48,6 +48,39 @@ func TestBrowserGalleryOpenIn(t *testing.T) {
 	v.noProblems()
 }
 
+// TestBrowserGalleryMakePrint checks that "I printed this" fills in what the slicer says, that the
+// make says it, and that the thing shows the summary of its makes.
+func TestBrowserGalleryMakePrint(t *testing.T) {
+	s := newScene(t)
+	file := s.ada.Upload("bracket.gcode", []byte(slicedBracket))
+	s.ada.Finalize("THING", s.thing, file).Want(t, 200)
+	servertest.Settled(t, s.ada, file)
+	v := visitGallery(t, s.Server)
+	v.signInAs("bob")
+	v.size(image.Pt(360, 740))
+	v.open(fmt.Sprintf("/thing:%d/files", s.thing))
+	v.press(`document.querySelector('[aria-label="I printed this: bracket.gcode"]')`)
+	v.await("the values of the slicer", `['printer', 'material', 'layerHeight', 'nozzle', 'infill', 'supports', 'hours', 'minutes', 'filamentGrams'].map(name => document.getElementById(name)?.value).join() === 'MK4,PLA,0.2,0.4,15,NO,1,19,4.5'`)
+	v.is("the file is chosen", `[...document.querySelectorAll('[name=printed]:checked')].map(e => e.parentElement.innerText).join() === 'bracket.gcode'`)
+	v.is("a dialog that fits", `document.querySelector('dialog').scrollWidth <= innerWidth`)
+	v.run("enter a wrong number", `document.getElementById('nozzle').removeAttribute('max'); document.getElementById('nozzle').value = '11'; document.getElementById('rating').value = '4'`)
+	v.click("dialog", "Post")
+	v.await("the fault at its field", `document.getElementById('nozzle-fault')`)
+	v.run("correct it", `document.getElementById('nozzle').value = '0.6'`)
+	v.click("dialog", "Post")
+	v.sees("Your make is published.")
+	v.open(fmt.Sprintf("/thing:%d/makes", s.thing))
+	v.press(`[...document.querySelectorAll('main button')].find(e => e.innerText.includes('How it was printed'))`)
+	v.await("the summary", `document.querySelector('section[aria-label="How it was printed"] .meta')?.innerText.replace(/\s+/g, ' ').includes('100% of 1 rated prints')`)
+	v.click("main .card h3", "")
+	v.await("the make", `[...document.querySelectorAll('.summary .meta dt')].map(e => e.innerText + ' ' + e.nextElementSibling.innerText).join(', ').replace(/\s/g, ' ') ===
+		'Printer MK4, Material PLA, Layer height 0.2 mm, Nozzle 0.6 mm, Infill 15 %, Supports No, Printing time 1 hr 19 min, Filament 4.5 g, Rating 4 / 5, Files bracket.gcode'`)
+	v.click(".summary .menu", "More")
+	v.click(".menu-items", "Edit")
+	v.await("the stored values", `document.getElementById('nozzle')?.value === '0.6' && document.getElementById('rating').value === '4'`)
+	v.noProblems()
+}
+
 // TestBrowserGalleryPrintDetails checks what the dialog about a sliced file shows, in English and
 // German, on a phone.
 func TestBrowserGalleryPrintDetails(t *testing.T) {

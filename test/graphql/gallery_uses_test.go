@@ -20,6 +20,8 @@ var galleryUses = []galleryUse{
 	{document: "suggestions", variables: `{"query": "thing"}`},
 	{document: "thing", variables: `{"id": "$remix"}`},
 	{document: "open-in", variables: `{"id": "$file"}`},
+	{document: "printable-files", variables: `{"id": "$thing"}`},
+	{document: "print-summary", variables: `{"id": "$thing"}`},
 	{document: "print-details", variables: `{"id": "$file"}`},
 	{document: "thing-files", variables: `{"id": "$thing", "files": 50, "images": 20}`},
 	{document: "thing-size", variables: `{"id": "$thing"}`},

@@ -39,6 +39,7 @@ var permissions = []struct {
 		{"Query.make", makes, `{ make(id: $copy) { id } }`, "get_copies_copy_id get_copies_copy_id_likes", ""},
 		{"Make.thing", makes, `{ make(id: $copy) { thing { is: name } } }`, "", ""},
 		{"Make.files", makes, `{ make(id: $copy) { files { is: name } } }`, "get_copies_copy_id_images", ""},
+		{"MakePrint.files", makes, `{ make(id: $copy) { print { files { is: name } } } }`, "", ""},
 		{"Make.image", makes, `{ make(id: $copy) { image { is: name } } }`, "", ""},
 		{"Make.comments", makes, `{ make(id: $copy) { comments { totalCount nodes { is: body } } } }`, "get_copies_copy_id_comments get_copies_copy_id_root_comments get_copies_copy_id_threaded_comments", ""},
 		{"Query.comment", comments, `{ comment(id: $comment) { id } }`, "get_comments_comment_id", ""},

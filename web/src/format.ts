@@ -51,3 +51,13 @@ export function duration(seconds: number): string {
   const [unit, size] = seconds < 60 ? ['second', 1] as const : seconds < 3600 ? ['minute', 60] as const : ['hour', 3600] as const;
   return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 0 }).format(Math.ceil(seconds / size));
 }
+
+/** Formats a measured number with at most two decimals. */
+export const decimal = (n: number) => n.toLocaleString(locale, { maximumFractionDigits: 2 });
+
+/** Formats the time of a print in two units: “1 h 24 min”. */
+export function printingTime(seconds: number): string {
+  const minutes = Math.max(1, Math.round(seconds / 60));
+  const parts: [number, string][] = [[Math.floor(minutes / 1440), 'day'], [Math.floor(minutes / 60) % 24, 'hour'], [minutes % 60, 'minute']];
+  return parts.filter(([n]) => n > 0).slice(0, 2).map(([n, unit]) => n.toLocaleString(locale, { style: 'unit', unit, unitDisplay: 'short' })).join(' ');
+}

@@ -13,7 +13,7 @@ export type CreateCommentInput = { target?: TargetInput | null; parentId?: strin
 
 export type CreateInvitationInput = { email?: string | null; expiresAt?: string | null; };
 
-export type CreateMakeInput = { thingId: string; name?: string; description?: string; pictureName?: string | null; };
+export type CreateMakeInput = { thingId: string; name?: string; description?: string; pictureName?: string | null; print?: MakePrintInput | null; };
 
 export type CreateThingInput = { name: string; license?: License | null; licenseId?: string; category: string; description?: string; instructions?: string; sourceUrl?: string; origin?: OriginInput | null; isWip?: boolean; isRemix?: boolean; isNsfw?: boolean; isAiGenerated?: boolean; detailsParts?: string; printSettings?: PrintSettingsInput | null; ancestorIds?: Array<string>; tags?: Array<string>; files?: Array<PendingUploadInput>; };
 
@@ -52,6 +52,8 @@ export type LikeCollectionInput = { id: string; };
 export type LikeMakeInput = { id: string; };
 
 export type LikeThingInput = { id: string; };
+
+export type MakePrintInput = { printer?: string | null; material?: string | null; layerHeight?: number | null; nozzle?: number | null; infill?: number | null; supports?: boolean | null; timeSeconds?: number | null; filamentGrams?: number | null; rating?: number | null; fileIds?: Array<string> | null; };
 
 export type MarkNotificationsReadInput = { ids?: Array<string> | null; };
 
@@ -141,7 +143,7 @@ export type UpdateCollectionInput = { id: string; name?: string | null; descript
 
 export type UpdateCommentInput = { id: string; body: string; };
 
-export type UpdateMakeInput = { id: string; name?: string | null; description?: string | null; };
+export type UpdateMakeInput = { id: string; name?: string | null; description?: string | null; print?: MakePrintInput | null; };
 
 export type UpdateProfileInput = { username?: string | null; firstName?: string | null; lastName?: string | null; email?: string | null; bio?: string | null; location?: string | null; defaultLicense?: License | null; isNsfwHidden?: boolean | null; isAiGeneratedHidden?: boolean | null; avatarId?: string | null; coverId?: string | null; };
 
@@ -315,9 +317,9 @@ export type MakeCommentsData = { make: { comments: { pageInfo: Page; nodes: Arra
 export type MakeCommentsVariables = { id: string; after?: string | null; };
 export const makeComments: Operation<MakeCommentsData, MakeCommentsVariables> = { name: "makeComments", text: "query makeComments($id:ID!,$after:String){make(id:$id){comments(first:20,after:$after,rootsOnly:true){pageInfo{...Page}nodes{...CommentThread}}}}fragment Page on PageInfo{hasNextPage endCursor}fragment CommentThread on Comment{...CommentText replyCount replies(first:3){nodes{...CommentText}pageInfo{hasNextPage endCursor}}}fragment CommentText on Comment{id nodeId body bodyHtml isDeleted createdAt updatedAt creator{username avatarUrl(width:64,height:64)}}" };
 
-export type MakeData = { make: MakeCard & { nodeId: string; description: string; descriptionHtml: string; commentCount: number; images: Array<Picture>; files: Array<{ id: string; name: string; processing: { state: ProcessingState; error: string | null; }; }>; source: { id: string; name: string; creator: { username: string; }; defaultImage: { thumbnail: { url: string; } | null; } | null; } | null; } | null; };
+export type MakeData = { make: MakeCard & { nodeId: string; description: string; descriptionHtml: string; commentCount: number; print: { printer: string | null; material: string | null; layerHeight: number | null; nozzle: number | null; infill: number | null; supports: boolean | null; timeSeconds: number | null; filamentGrams: number | null; rating: number | null; files: Array<{ id: string; name: string; }>; } | null; images: Array<Picture>; files: Array<{ id: string; name: string; processing: { state: ProcessingState; error: string | null; }; }>; source: { id: string; name: string; creator: { username: string; }; defaultImage: { thumbnail: { url: string; } | null; } | null; } | null; } | null; };
 export type MakeVariables = { id: string; images: number; };
-export const make: Operation<MakeData, MakeVariables> = { name: "make", text: "query make($id:ID!,$images:Int!){make(id:$id){...MakeCard nodeId description descriptionHtml commentCount images(first:$images){...Picture}files(first:50){id name processing{state error}}source:thing{id name creator{username}defaultImage{thumbnail(width:128,height:128,format:JPEG){url}}}}}fragment MakeCard on Make{id name state likeCount isLiked createdAt creator{username avatarUrl(width:64,height:64)}thing{id name}defaultImage{...Cover}}fragment Picture on MediaImage{id name isRendering url file{id name contentType processing{state}}large:thumbnail(width:1200,height:900,fit:CONTAIN,format:JPEG){url width height}medium:thumbnail(width:800,height:600,fit:CONTAIN,format:JPEG){url width}small:thumbnail(width:128,height:128,format:JPEG){url}}fragment Cover on MediaImage{isRendering large:thumbnail(width:628,height:472,format:JPEG){url width height}small:thumbnail(width:340,height:255,format:JPEG){url width}}" };
+export const make: Operation<MakeData, MakeVariables> = { name: "make", text: "query make($id:ID!,$images:Int!){make(id:$id){...MakeCard nodeId description descriptionHtml commentCount print{printer material layerHeight nozzle infill supports timeSeconds filamentGrams rating files{id name}}images(first:$images){...Picture}files(first:50){id name processing{state error}}source:thing{id name creator{username}defaultImage{thumbnail(width:128,height:128,format:JPEG){url}}}}}fragment MakeCard on Make{id name state likeCount isLiked createdAt creator{username avatarUrl(width:64,height:64)}thing{id name}defaultImage{...Cover}}fragment Picture on MediaImage{id name isRendering url file{id name contentType processing{state}}large:thumbnail(width:1200,height:900,fit:CONTAIN,format:JPEG){url width height}medium:thumbnail(width:800,height:600,fit:CONTAIN,format:JPEG){url width}small:thumbnail(width:128,height:128,format:JPEG){url}}fragment Cover on MediaImage{isRendering large:thumbnail(width:628,height:472,format:JPEG){url width height}small:thumbnail(width:340,height:255,format:JPEG){url width}}" };
 
 export type MarkNotificationsReadData = { markNotificationsRead: { unreadCount: number; } | null; };
 export type MarkNotificationsReadVariables = { input: MarkNotificationsReadInput; };
@@ -350,6 +352,14 @@ export const ownCollections: Operation<OwnCollectionsData, OwnCollectionsVariabl
 export type PrintDetailsData = { file: { thumbnail: { url: string; width: number; height: number; } | null; sliced: { settings: { slicer: string | null; version: string | null; printer: string | null; nozzle: number | null; layerHeight: number | null; infill: number | null; hasSupports: boolean | null; }; seconds: number | null; layers: number | null; filaments: Array<{ tool: number; length: number | null; mass: number | null; filament: { material: string | null; color: string | null; name: string | null; }; }>; min: { x: number; y: number; z: number; } | null; max: { x: number; y: number; z: number; } | null; } | null; project: { settings: { slicer: string | null; version: string | null; printer: string | null; nozzle: number | null; layerHeight: number | null; infill: number | null; hasSupports: boolean | null; }; filaments: Array<{ material: string | null; color: string | null; name: string | null; }>; plates: Array<{ number: number; name: string | null; objects: Array<string>; isPrintable: boolean | null; isSliced: boolean; seconds: number | null; mass: number | null; hasSupports: boolean | null; filaments: Array<{ tool: number; mass: number | null; }>; }>; plateCount: number; objects: Array<{ name: string; parts: Array<{ name: string; }>; }>; objectCount: number; } | null; } | null; };
 export type PrintDetailsVariables = { id: string; };
 export const printDetails: Operation<PrintDetailsData, PrintDetailsVariables> = { name: "printDetails", text: "query printDetails($id:ID!){file(id:$id){thumbnail(width:640,height:480,format:JPEG){url width height}sliced{settings{slicer version printer nozzle layerHeight infill hasSupports}seconds layers filaments{tool length mass filament{material color name}}min{x y z}max{x y z}}project{settings{slicer version printer nozzle layerHeight infill hasSupports}filaments{material color name}plates{number name objects isPrintable isSliced seconds mass hasSupports filaments{tool mass}}plateCount objects{name parts{name}}objectCount}}}" };
+
+export type PrintSummaryData = { thing: { printSummary: { makes: number; rated: number; successRate: number | null; averageRating: number | null; printers: Array<{ name: string; count: number; }>; materials: Array<{ name: string; count: number; }>; }; } | null; };
+export type PrintSummaryVariables = { id: string; };
+export const printSummary: Operation<PrintSummaryData, PrintSummaryVariables> = { name: "printSummary", text: "query printSummary($id:ID!){thing(id:$id){printSummary{makes rated successRate averageRating printers{name count}materials{name count}}}}" };
+
+export type PrintableFilesData = { thing: { files: Array<{ id: string; name: string; }>; } | null; };
+export type PrintableFilesVariables = { id: string; };
+export const printableFiles: Operation<PrintableFilesData, PrintableFilesVariables> = { name: "printableFiles", text: "query printableFiles($id:ID!){thing(id:$id){files(first:100,kinds:[MODEL]){id name}}}" };
 
 export type ProblemsData = { problems: { pageInfo: Page; nodes: Array<{ kind: ProblemKind; message: string; thing: { id: string; name: string; state: PublicationState; creator: { username: string; }; }; file: { id: string; name: string; } | null; duplicateOf: { id: string; name: string; target: { __typename: 'Comment'; } | { __typename: 'Make'; } | { __typename: 'Thing'; id: string; name: string; } | null; } | null; }>; } | null; };
 export type ProblemsVariables = { kinds?: Array<ProblemKind> | null; ofAllUsers: boolean; after?: string | null; };

@@ -9,7 +9,7 @@ import { CategoryOptions } from './components/CategoryOptions';
 import { commentPath } from './components/Comments';
 import { Dialog } from './components/Dialog';
 import { Fault } from './components/Fault';
-import { control, Field } from './components/Field';
+import { control, Field, initially } from './components/Field';
 import { More } from './components/Grid';
 import { Html } from './components/Html';
 import { Icon } from './components/Icon';
@@ -21,9 +21,11 @@ import { Tabs } from './components/Tabs';
 import { ThingCard } from './components/ThingCard';
 import { explain, say } from './components/Toast';
 import { config, isStaff, me } from './config';
+import { maxFiles } from './files';
 import { changeList, focusIn } from './focus';
-import { ago, count, date, isolated, millimeters } from './format';
-import { Failure, messageOf, send } from './graphql';
+import { ago, bytes, count, date, decimal, isolated, millimeters, printingTime } from './format';
+import { Failure, messageOf, persist, send, upload } from './graphql';
+import { pictureHint, prepared } from './prepare';
 import { href, navigate } from './router';
 import { functions, t } from './strings';
 import { useSubmission } from './submission';
@@ -41,7 +43,7 @@ function load<Parts>(path: string): Promise<Parts> {
   (globalThis as { meshyard?: object }).meshyard ??= {
     Fragment, jsx, jsxs, useEffect, useRef, useState, useQuery, Dialog, Icon, Menu, explain, say, config, millimeters, send, functions, t, openDownload,
     mutate, useList, commentPath, More, Html, Empty, ErrorNotice, ReasonDialog, Tabs, me, isStaff, focusIn, changeList, ago, date, isolated, href, navigate, useTitle, Avatar, Field, control,
-    Fault, useSubmission, ThingCard, CategoryOptions, licenseName, Failure, messageOf, count,
+    Fault, useSubmission, ThingCard, CategoryOptions, licenseName, Failure, messageOf, count, initially, maxFiles, bytes, decimal, printingTime, persist, upload, pictureHint, prepared,
   };
   return import(new URL(`../${path}${loads++ ? `?${loads}` : ''}`, import.meta.url).href);
 }
@@ -83,4 +85,14 @@ export function OnDemand<P extends { onClose?: () => void }>({ part, label, kind
       {shown}
     </>
   );
+}
+
+/** Shows a part, such as a dialog, as soon as it is loaded. It closes if that fails. */
+export function Loaded<P extends { onClose?: () => void }>({ part, ...props }: { part: (parts: Printing) => FunctionComponent<P> } & P) {
+  const [Part, setPart] = useState<FunctionComponent<P>>();
+  useEffect(() => void load<Printing>(PRINTING).then((parts) => setPart(() => part(parts)), () => {
+    say(new Failure('', 'OFFLINE'));
+    props.onClose?.();
+  }), []);
+  return Part ? <Part {...(props as unknown as P)} /> : null;
 }

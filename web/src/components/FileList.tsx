@@ -57,9 +57,9 @@ function OpenInButton({ file }: { file: FileRow }) {
   return <span class="split">{last && part !== 'menu' && button(true)}{part !== 'last' && button(false)}</span>;
 }
 
-interface Shown { takenDown: boolean; onView: (id: string) => void }
+interface Shown { thing: { id: string }; takenDown: boolean; onView: (id: string) => void; onMake: () => void }
 
-function FileItem({ file, takenDown, onView }: Shown & { file: FileRow }) {
+function FileItem({ file, thing, takenDown, onView, onMake }: Shown & { file: FileRow }) {
   return (
     <li>
       {file.thumbnail ? <img class={classOf({ isRendering: file.kind === 'MODEL' })} src={file.thumbnail.url} alt="" width="64" height="64" loading="lazy" /> : <span class="file-icon">{fileIcon(file)}</span>}
@@ -71,6 +71,9 @@ function FileItem({ file, takenDown, onView }: Shown & { file: FileRow }) {
       {file.mesh && <button type="button" class="button icon-only" aria-label={`${t.view3D}: ${file.name}`} title={t.view3D} onClick={() => onView(file.id)}><Icon name="cube" /></button>}
       {slicedName.test(file.name) && file.kind === 'MODEL' && file.isAvailable && (
         <OnDemand part={(parts) => parts.PrintDetails} file={file} kind="button icon-only" label={`${t.printDetails}: ${file.name}`} title={t.printDetails}><Icon name="sliders" /></OnDemand>
+      )}
+      {me && file.kind === 'MODEL' && !takenDown && (
+        <OnDemand part={(parts) => parts.MakeDialog} thing={thing} file={file} onDone={onMake} kind="button icon-only" label={`${t.printedThis}: ${file.name}`} title={t.printedThis}><Icon name="check" /></OnDemand>
       )}
       {openedName.test(file.name) && file.kind === 'MODEL' && file.isAvailable && !takenDown && <OpenInButton file={file} />}
       {file.isAvailable && (

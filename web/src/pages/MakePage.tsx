@@ -5,7 +5,7 @@ import { Comments } from '../components/Comments';
 import { Html } from '../components/Html';
 import { Icon } from '../components/Icon';
 import { LikeButton } from '../components/LikeButton';
-import { MakeDialog } from '../components/MakeDialog';
+import { MakePrint } from '../components/MakePrint';
 import { Menu } from '../components/Menu';
 import { ErrorNotice } from '../components/Notice';
 import { PictureGallery } from '../components/PictureGallery';
@@ -18,6 +18,7 @@ import { firstPictures, picturesToRead, pictureStep } from '../files';
 import { date } from '../format';
 import { deleteMake, make as makeQuery, makeComments, type MakeData } from '../generated';
 import { useProcessing } from '../processing';
+import { Loaded } from '../ondemand';
 import { fromHere, href } from '../router';
 import { t } from '../strings';
 import { useTitle } from '../title';
@@ -76,11 +77,12 @@ export function MakePage({ id, comment }: { id: string; comment: string | null }
           {make.files.map((file) => file.processing.state === 'FAILED' && <p key={file.id} class="fault">{file.name}: {file.processing.error || t.processingFailed}</p>)}
           <p class="quiet"><time dateTime={make.createdAt}>{date(make.createdAt)}</time></p>
           {make.descriptionHtml && <Html html={make.descriptionHtml} />}
+          {make.print && <MakePrint print={make.print} />}
         </div>
       </div>
       <h2 class="section-head">{t.comments}</h2>
       <Comments operation={makeComments} pick={(found) => found.make?.comments} target={{ type: 'MAKE', id }} owner={make.creator.username} linked={comment} />
-      {dialog === 'edit' && <MakeDialog make={{ ...make, images: more.nodes }} onClose={() => setDialog('')} onDone={reload} />}
+      {dialog === 'edit' && <Loaded part={(parts) => parts.MakeDialog} make={{ ...make, images: more.nodes }} onClose={() => setDialog('')} onDone={reload} />}
       {dialog === 'report' && <ReportDialog nodeId={make.nodeId} onClose={() => setDialog('')} />}
       {dialog === 'delete' && <ReasonDialog title={t.delete} onClose={() => setDialog('')} onSend={remove} />}
     </article>

@@ -7,7 +7,6 @@ import { Html } from '../components/Html';
 import { Icon } from '../components/Icon';
 import { LicenseBox } from '../components/LicenseBox';
 import { MakeCard } from '../components/MakeCard';
-import { MakeDialog } from '../components/MakeDialog';
 import { ErrorNotice } from '../components/Notice';
 import { PictureGallery } from '../components/PictureGallery';
 import { PrintSettings } from '../components/PrintSettings';
@@ -21,6 +20,7 @@ import { useFiles } from '../files';
 import { thing as thingQuery, thingComments, thingMakes, thingRemixes } from '../generated';
 import { keyOf } from '../keys';
 import { useProcessing } from '../processing';
+import { OnDemand } from '../ondemand';
 import { href, navigate } from '../router';
 import { t } from '../strings';
 import { useTitle } from '../title';
@@ -60,7 +60,7 @@ function ThingView({ read, tab, comment, reload }: { read: Thing } & Shown & { r
         { id: 'remixes', title: t.remixes, count: number(thing.remixCount) },
       ]}>
         {tab === 'details' && <Details thing={thing} />}
-        {tab === 'files' && <><FileList files={thing.files} takenDown={thing.takedown !== null} onView={show3D} /><More list={files} still /></>}
+        {tab === 'files' && <><FileList thing={thing} files={thing.files} takenDown={thing.takedown !== null} onView={show3D} onMake={reload} /><More list={files} still /></>}
         {tab === 'comments' && <Comments operation={thingComments} pick={(data) => data.thing?.comments} target={{ type: 'THING', id: thing.id }} owner={thing.creator.username} linked={comment} />}
         {tab === 'makes' && <Makes thing={thing} reload={reload} />}
         {tab === 'remixes' && <Remixes id={thing.id} />}
@@ -99,15 +99,19 @@ function Details({ thing }: { thing: Thing }) {
 
 function Makes({ thing, reload }: { thing: Thing; reload: () => void }) {
   const list = useList(thingMakes, { id: thing.id }, (data) => data.thing?.makes);
-  const [open, setOpen] = useState(false);
+  const done = () => {
+    list.reload();
+    reload();
+  };
   return (
     <>
-      <p><button type="button" class="button primary" onClick={() => (me ? setOpen(true) : askToSignIn())}><Icon name="plus" />{t.addMake}</button></p>
+      <div class="actions">
+        {me
+          ? <OnDemand part={(parts) => parts.MakeDialog} thing={thing} onDone={done} kind="button primary" label={t.addMake}><Icon name="plus" />{t.addMake}</OnDemand>
+          : <button type="button" class="button primary" onClick={askToSignIn}><Icon name="plus" />{t.addMake}</button>}
+        {thing.makeCount > 0 && <OnDemand part={(parts) => parts.PrintSummary} id={thing.id} replaced label={t.howPrinted}><Icon name="sliders" />{t.howPrinted}</OnDemand>}
+      </div>
       <Grid title={t.makes} list={list} empty={t.noMakes} keyOf={(make) => make.id} item={(make) => <MakeCard make={make} />} />
-      {open && <MakeDialog thing={thing} onClose={() => setOpen(false)} onDone={() => {
-        list.reload();
-        reload();
-      }} />}
     </>
   );
 }

@@ -2,27 +2,25 @@ import type { ComponentChildren } from 'preact';
 import { useQuery } from '../cache';
 import { Dialog } from '../components/Dialog';
 import { explain } from '../components/Toast';
-import { config } from '../config';
-import { millimeters } from '../format';
+import { decimal, millimeters, printingTime } from '../format';
 import { printDetails, type PrintDetailsData } from '../generated';
 import { t } from '../strings';
-import { grams, printingTime } from './units';
 import { p } from './texts';
 
 type File = NonNullable<PrintDetailsData['file']>;
 type Settings = NonNullable<File['sliced']>['settings'];
 type Row = [label: string, value: ComponentChildren];
 
-const number = (n: number) => n.toLocaleString(config.locale, { maximumFractionDigits: 2 });
+const grams = (n: number) => `${decimal(Number(n.toFixed(n < 100 ? 1 : 0)))} g`;
 
 function settingRows(settings: Settings): Row[] {
   const { slicer, version, printer, nozzle, layerHeight, infill, hasSupports } = settings;
   return [
     [p.slicer, slicer && [slicer, version].filter(Boolean).join(' ')],
     [p.printer, printer],
-    [p.layerHeight, layerHeight !== null && `${number(layerHeight)} mm`],
-    [p.nozzle, nozzle !== null && `${number(nozzle)} mm`],
-    [p.infill, infill !== null && `${number(infill)} %`],
+    [p.layerHeight, layerHeight !== null && `${decimal(layerHeight)} mm`],
+    [p.nozzle, nozzle !== null && `${decimal(nozzle)} mm`],
+    [p.infill, infill !== null && `${decimal(infill)} %`],
     [p.supports, hasSupports !== null && (hasSupports ? t.choices.YES : t.choices.NO)],
   ];
 }
@@ -38,7 +36,7 @@ type Filament = { material: string | null; color: string | null; name: string | 
 
 function FilamentItem({ filament, use }: { filament?: Filament; use?: { length?: number | null; mass: number | null } }) {
   const name = [filament?.material, filament?.name !== filament?.material && filament?.name].filter(Boolean).join(', ') || filament?.color || p.filament;
-  const used = [use?.mass && grams(use.mass), use?.length && p.meters(number(use.length / 1000))].filter(Boolean).join(', ');
+  const used = [use?.mass && grams(use.mass), use?.length && p.meters(decimal(use.length / 1000))].filter(Boolean).join(', ');
   return <li><Swatch color={filament?.color ?? null} /><span>{name}{used && <span class="quiet"> {used}</span>}</span></li>;
 }
 
@@ -50,7 +48,7 @@ function Sliced({ sliced }: { sliced: NonNullable<File['sliced']> }) {
       <Rows rows={[
         [p.time, seconds !== null && printingTime(Number(seconds))],
         [p.filament, mass > 0 && grams(mass)],
-        [p.layers, layers !== null && number(Number(layers))],
+        [p.layers, layers !== null && decimal(Number(layers))],
         [p.size, min && max && millimeters({ x: max.x - min.x, y: max.y - min.y, z: max.z - min.z })],
         ...settingRows(sliced.settings),
       ]} />

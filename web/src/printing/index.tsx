@@ -1,3 +1,5 @@
 // The script for printing: it is loaded on demand, see ondemand.tsx.
+export { MakeDialog } from './MakeDialog';
 export { OpenIn } from './OpenIn';
 export { PrintDetails } from './PrintDetails';
+export { PrintSummary } from './PrintSummary';

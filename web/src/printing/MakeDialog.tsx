@@ -7,15 +7,19 @@ import { createMake, deleteImage, finalizeFiles, updateMake, uploadFile, type Pi
 import { Failure, persist, upload } from '../graphql';
 import { pictureHint, prepared } from '../prepare';
 import { t } from '../strings';
-import { Dialog } from './Dialog';
-import { Icon } from './Icon';
-import { explain, say } from './Toast';
+import { Dialog } from '../components/Dialog';
+import { Icon } from '../components/Icon';
+import { explain, say } from '../components/Toast';
+import { PrintFields, printFields, printOf, type Print } from './PrintFields';
 
-type Make = { id: string; description: string; images: Picture[] };
+type Make = { id: string; description: string; images: Picture[]; print: Print | null; source: { id: string } | null };
 type Chosen = { file: File; id: string }; // id is that of the pending upload
 
-/** A dialog to post a make of a thing with a text and pictures, or to edit a make. */
-export function MakeDialog({ thing, make, onClose, onDone }: { thing?: { id: string }; make?: Make; onClose: () => void; onDone: () => void }) {
+type Props = { thing?: { id: string }; make?: Make; file?: { id: string }; onClose?: () => void; onDone: () => void };
+
+/** A dialog to post a make of a thing with a text, pictures and how it was printed, or to edit a make. file is the file that was printed. */
+export function MakeDialog({ thing, make, file, onClose = () => undefined, onDone }: Props) {
+  const [failure, setFailure] = useState<Failure>();
   const [faults, setFaults] = useState<ComponentChildren[]>([]);
   const [sent, setSent] = useState<number>();
   const [waiting, setWaiting] = useState<ComponentChildren>(); // why it waits
@@ -43,7 +47,7 @@ export function MakeDialog({ thing, make, onClose, onDone }: { thing?: { id: str
     setFaults(bad);
     setReading(false);
   };
-  const post = async (description: string) => {
+  const post = async (description: string, print: ReturnType<typeof printOf>) => {
     const { signal } = stop.current;
     // The pictures are uploaded first, so that no make appears without them.
     const left = chosen.filter((one) => !one.id);
@@ -55,8 +59,8 @@ export function MakeDialog({ thing, make, onClose, onDone }: { thing?: { id: str
       one.id = data.uploadFile!.file.id;
     }
     const patiently = <T,>(action: () => Promise<T>) => persist(action, setWaiting, signal, ['RATE_LIMITED']);
-    if (makeId.current) await patiently(() => mutate(updateMake, { input: { id: makeId.current, description } }));
-    else makeId.current = (await patiently(() => mutate(createMake, { input: { thingId: thing!.id, description } }))).createMake!.make.id;
+    if (makeId.current) await patiently(() => mutate(updateMake, { input: { id: makeId.current, description, print } }));
+    else makeId.current = (await patiently(() => mutate(createMake, { input: { thingId: thing!.id, description, print } }))).createMake!.make.id;
     for (const id of removed) {
       await patiently(() => mutate(deleteImage, { input: { id } })).catch((error) => (error.code === 'NOT_FOUND' ? undefined : Promise.reject(error))); // it has been deleted before
     }
@@ -74,19 +78,24 @@ export function MakeDialog({ thing, make, onClose, onDone }: { thing?: { id: str
       <form onSubmit={async (event) => {
         event.preventDefault();
         if (running.current) return;
-        const text = String(new FormData(event.currentTarget).get('text'));
-        if (!text.trim() && chosen.length + kept.length === 0) return setFaults([t.makeEmpty]);
+        const data = new FormData(event.currentTarget);
+        const text = String(data.get('text'));
+        const print = printOf(data);
+        if (!text.trim() && chosen.length + kept.length === 0 && !print) return setFaults([t.makeEmpty]);
         running.current = true;
         setSent(0);
         setFaults([]);
+        setFailure(undefined);
         try {
-          await post(text);
+          await post(text, print);
           onDone();
           say(make ? t.saved : t.makeSent);
           if (!stop.current.signal.aborted) onClose();
         } catch (error) {
           if (stop.current.signal.aborted) return; // the dialog was closed
-          setFaults([explain(error)]);
+          const rest = explain(error, printFields);
+          setFaults(rest ? [rest] : []);
+          if (error instanceof Failure) setFailure(error);
           setSent(undefined);
         } finally {
           running.current = false;
@@ -124,6 +133,7 @@ export function MakeDialog({ thing, make, onClose, onDone }: { thing?: { id: str
           </ul>
         )}
         <label class="field"><span>{t.description}</span><textarea name="text" rows={5} placeholder={t.makeText} defaultValue={make?.description} /></label>
+        <PrintFields thingId={thing?.id ?? make?.source?.id} print={make?.print ?? null} file={file} failure={failure} />
         {sent !== undefined && <><progress value={sent} max={1} aria-label={t.uploading(Math.round(sent * 100))} /><small role="status">{waiting}</small></>}
         {faults.length > 0 && <div class="fault" role="alert">{faults.map((fault) => <p>{fault}</p>)}</div>}
         <div class="actions">
