@@ -24,35 +24,51 @@ import (
 // any object, is a condition that matches nothing. Fields that do not apply to the type are
 // ignored. A thing matches the conditions on models if one of its models matches all of them.
 type Filter struct {
-	IDs             []int64       // all types; empty but not nil: none
-	Creators        []string      // usernames, IDs or "me"; Resolve converts them to CreatorIDs
-	CreatorIDs      []int64       // things, makes, collections
-	CategoryIDs     []int64       // things in these categories or in their descendants
-	Tags            []string      // things with at least one of these tags
-	AllTags         []string      // things with all of these tags
-	Licenses        []License     // things
-	Formats         []mesh.Format // things with a model in one of these formats
-	MinSize         *float64      // things with a model whose longest side has at least this many mm
-	MaxSize         *float64      // things with a model whose longest side has at most this many mm
-	MinTriangles    *int64        // things with a model that has at least this many triangles
-	MaxTriangles    *int64        // things with a model that has at most this many triangles
-	IsWatertight    *bool         // things with a watertight model, or with one that is not
-	IsFeatured      *bool         // things, collections; no collection is featured
-	IsWIP           *bool         // things
-	IsDerivative    *bool         // things
-	HasMakes        *bool         // things
-	LikedByID       *int64        // things, collections
-	MadeByID        *int64        // things
-	CollectedByID   *int64        // things
-	ThingID         *int64        // makes
-	PublishedAfter  *time.Time
-	PublishedBefore *time.Time // exclusive
-	UpdatedAfter    *time.Time // things
-	UpdatedBefore   *time.Time // exclusive
-	ownCollections  bool       // CollectedByID is the caller
-	hidden          hiddenThings
-	viewerID        int64            // who hides things; 0 if hidden is zero
-	Found           *bun.SelectQuery // the IDs to select things among; nil: all. Only on SQLite
+	IDs                   []int64       // all types; empty but not nil: none
+	Creators              []string      // usernames, IDs or "me"; Resolve converts them to CreatorIDs
+	CreatorIDs            []int64       // things, makes, collections
+	CategoryIDs           []int64       // things in these categories or in their descendants
+	Tags                  []string      // things with at least one of these tags
+	AllTags               []string      // things with all of these tags
+	Licenses              []License     // things
+	Formats               []mesh.Format // things with a model in one of these formats
+	MinSize               *float64      // things with a model at least so many mm long
+	MaxSize               *float64      // things with a model at most so many mm long
+	MinTriangles          *int64        // things with a model of at least so many triangles
+	MaxTriangles          *int64        // things with a model of at most so many triangles
+	IsWatertight          *bool         // things with a watertight model, or with one that is not
+	FitsBed               *Bed          // things with a model that fits on the bed of a printer
+	PrintsWithoutSupports *bool         // things that state that they need no supports
+	IsFeatured            *bool         // things, collections; no collection is featured
+	IsWIP                 *bool         // things
+	IsDerivative          *bool         // things
+	HasMakes              *bool         // things
+	LikedByID             *int64        // things, collections
+	MadeByID              *int64        // things
+	CollectedByID         *int64        // things
+	ThingID               *int64        // makes
+	PublishedAfter        *time.Time
+	PublishedBefore       *time.Time // exclusive
+	UpdatedAfter          *time.Time // things
+	UpdatedBefore         *time.Time // exclusive
+	ownCollections        bool       // CollectedByID is the caller
+	hidden                hiddenThings
+	viewerID              int64            // who hides things; 0 if hidden is zero
+	Found                 *bun.SelectQuery // the IDs to select things among; nil: all. Only on SQLite
+}
+
+// Bed is the space above the bed of a printer, in mm.
+type Bed struct{ Width, Depth, Height float64 }
+
+// maxBed is the longest side of a bed in mm.
+const maxBed = 100_000
+
+// check returns BadInput for each side that is not positive or too long.
+func (b *Bed) check() error {
+	if b == nil {
+		return nil
+	}
+	return errors.Join(within("fitsBed.width", &b.Width, 0, maxBed), within("fitsBed.depth", &b.Depth, 0, maxBed), within("fitsBed.height", &b.Height, 0, maxBed))
 }
 
 // maxFilterList is the maximum length of a list in a filter.
@@ -148,7 +164,7 @@ func (f Filter) check() error {
 			}
 		}
 	}
-	var faults []error
+	faults := []error{f.FitsBed.check()}
 	sizes := map[string]*float64{"maxSize": f.MaxSize, "minSize": f.MinSize}
 	for _, field := range slices.Sorted(maps.Keys(sizes)) {
 		// Databases do not compare such numbers alike.
@@ -255,6 +271,7 @@ func FilteredThings(b *database.Builder, f Filter) *bun.SelectQuery {
 	q = f.hidden.From(q, f.viewerID)
 	q = whether(q, f.IsFeatured, "t.featured_at IS NOT NULL")
 	q = whether(q, f.IsWIP, "t.is_wip")
+	q = whether(q, f.PrintsWithoutSupports, withoutSupports)
 	q = whether(q, f.IsDerivative, "t.is_derivative")
 	return whether(q, f.HasMakes, "EXISTS (SELECT 1 FROM makes AS m WHERE m.thing_id = t.id AND m.state = 'published')")
 }
@@ -263,6 +280,11 @@ func FilteredThings(b *database.Builder, f Filter) *bun.SelectQuery {
 // files_models answers it without reading the rows. SQLite uses this partial index only if the last
 // condition is written exactly like this.
 const ShownModels = "f.target_type = 'thing' AND f.kind = 'model' AND f.state = 'finalized' AND f.format IS NOT NULL"
+
+// withoutSupports is the condition that the print settings of the thing t, which are JSON, state
+// that no supports are needed. Quotation marks within a JSON text are escaped, so only a value of
+// the key matches.
+const withoutSupports = `(lower(t.details_parts) LIKE '%"supports":"no"%' OR lower(t.details_parts) LIKE '%"supports": "no"%')`
 
 // filteredModels selects the models of the thing t that match a filter. It returns nil if the
 // filter has no condition on models.
@@ -281,6 +303,11 @@ func filteredModels(b *database.Builder, f Filter) *bun.SelectQuery {
 	}
 	if f.MaxSize != nil {
 		where("f.longest_mm <= ?", *f.MaxSize)
+	}
+	if f.FitsBed != nil { // the model may be turned by 90 degrees
+		where("f.short_mm <= ?", min(f.FitsBed.Width, f.FitsBed.Depth))
+		where("f.long_mm <= ?", max(f.FitsBed.Width, f.FitsBed.Depth))
+		where("f.height_mm <= ?", f.FitsBed.Height)
 	}
 	if f.MinTriangles != nil {
 		where("f.triangles >= ?", *f.MinTriangles)

@@ -45,6 +45,50 @@ func (ec *executionContext) field_SearchConnection_facets_args(ctx context.Conte
 	return args, nil
 }
 
+func (ec *executionContext) unmarshalInputBedInput(ctx context.Context, obj any) (models.Bed, error) {
+	var it models.Bed
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"width", "depth", "height"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "width":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("width"))
+			data, err := ec.unmarshalNFloat2float64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Width = data
+		case "depth":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("depth"))
+			data, err := ec.unmarshalNFloat2float64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Depth = data
+		case "height":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("height"))
+			data, err := ec.unmarshalNFloat2float64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Height = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputSearchFilter(ctx context.Context, obj any) (models.Filter, error) {
 	var it models.Filter
 	if obj == nil {
@@ -56,7 +100,7 @@ func (ec *executionContext) unmarshalInputSearchFilter(ctx context.Context, obj 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"ids", "creators", "creatorIds", "categoryIds", "tags", "allTags", "licenses", "formats", "minSize", "maxSize", "minTriangles", "maxTriangles", "isWatertight", "isFeatured", "isWip", "isDerivative", "hasMakes", "likedById", "madeById", "collectedById", "thingId", "publishedAfter", "publishedBefore", "updatedAfter", "updatedBefore"}
+	fieldsInOrder := [...]string{"ids", "creators", "creatorIds", "categoryIds", "tags", "allTags", "licenses", "formats", "minSize", "maxSize", "fitsBed", "printsWithoutSupports", "minTriangles", "maxTriangles", "isWatertight", "isFeatured", "isWip", "isDerivative", "hasMakes", "likedById", "madeById", "collectedById", "thingId", "publishedAfter", "publishedBefore", "updatedAfter", "updatedBefore"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -133,6 +177,20 @@ func (ec *executionContext) unmarshalInputSearchFilter(ctx context.Context, obj 
 				return it, err
 			}
 			it.MaxSize = data
+		case "fitsBed":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fitsBed"))
+			data, err := ec.unmarshalOBedInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐBed(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.FitsBed = data
+		case "printsWithoutSupports":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("printsWithoutSupports"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PrintsWithoutSupports = data
 		case "minTriangles":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minTriangles"))
 			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
@@ -251,6 +309,14 @@ func (ec *executionContext) unmarshalNSearchSort2githubᚗcomᚋmeshyardᚋmeshy
 func (ec *executionContext) unmarshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋsearchᚐSearchType(ctx context.Context, v any) (search.SearchType, error) {
 	res, err := model.UnmarshalSearchType(v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOBedInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐBed(ctx context.Context, v any) (*models.Bed, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputBedInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalOSearchFilter2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFilter(ctx context.Context, v any) (*models.Filter, error) {

@@ -21,7 +21,7 @@ func (ec *executionContext) unmarshalInputThingFilter(ctx context.Context, obj a
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"ids", "creators", "creatorIds", "categoryIds", "tags", "allTags", "licenses", "formats", "minSize", "maxSize", "minTriangles", "maxTriangles", "isWatertight", "isFeatured", "isWip", "isDerivative", "hasMakes", "likedById", "madeById", "collectedById", "publishedAfter", "publishedBefore", "updatedAfter", "updatedBefore"}
+	fieldsInOrder := [...]string{"ids", "creators", "creatorIds", "categoryIds", "tags", "allTags", "licenses", "formats", "minSize", "maxSize", "fitsBed", "printsWithoutSupports", "minTriangles", "maxTriangles", "isWatertight", "isFeatured", "isWip", "isDerivative", "hasMakes", "likedById", "madeById", "collectedById", "publishedAfter", "publishedBefore", "updatedAfter", "updatedBefore"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -98,6 +98,20 @@ func (ec *executionContext) unmarshalInputThingFilter(ctx context.Context, obj a
 				return it, err
 			}
 			it.MaxSize = data
+		case "fitsBed":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fitsBed"))
+			data, err := ec.unmarshalOBedInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐBed(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.FitsBed = data
+		case "printsWithoutSupports":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("printsWithoutSupports"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PrintsWithoutSupports = data
 		case "minTriangles":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minTriangles"))
 			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)

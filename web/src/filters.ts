@@ -6,10 +6,18 @@ export const lists = ['category', 'license', 'format', 'tag', 'creator'] as cons
 export type ListName = (typeof lists)[number];
 
 /** Parameters that are 1 or absent. */
-export const switches = ['featured', 'makes', 'watertight', 'wip'] as const;
+export const switches = ['featured', 'makes', 'watertight', 'nosupports', 'wip'] as const;
 export type SwitchName = (typeof switches)[number];
 
 export const ranges = ['min', 'max'] as const;
+
+/** The sides of the bed of a printer in a query or in the browser, such as 220x220x250, or undefined if there is none. */
+export function bedOf(text: string | null) {
+  const sides = text?.split('x').map(Number) ?? [];
+  if (sides.length !== 3 || !sides.every((side) => side > 0 && side <= 100_000)) return undefined;
+  const [width, depth, height] = sides as [number, number, number];
+  return { width, depth, height };
+}
 
 export function categoryOf(slug: string, tree: CategoriesData | undefined) {
   for (const root of tree?.categories ?? []) for (const category of [root, ...root.children]) if (isSame(category.slug, slug)) return category;
@@ -38,7 +46,9 @@ export function filterOf(query: URLSearchParams, tree: CategoriesData | undefine
   if (query.get('featured')) filter.isFeatured = true;
   if (query.get('makes')) filter.hasMakes = true;
   if (query.get('watertight')) filter.isWatertight = true;
+  if (query.get('nosupports')) filter.printsWithoutSupports = true;
   if (query.get('wip')) filter.isWip = true;
+  filter.fitsBed = bedOf(query.get('bed'));
   return Object.values(filter).some((value) => value !== undefined) ? filter : null;
 }
 
@@ -73,7 +83,7 @@ export function withToggled(query: URLSearchParams, name: ListName, value: strin
 
 export function withoutFilters(query: URLSearchParams): string {
   const changed = new URLSearchParams(query);
-  for (const name of [...lists, ...switches, ...ranges]) changed.delete(name);
+  for (const name of [...lists, ...switches, ...ranges, 'bed']) changed.delete(name);
   return pathOf(changed);
 }
 

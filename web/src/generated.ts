@@ -5,6 +5,8 @@ export type Operation<Data, Variables> = { name: string; text: string; data?: Da
 
 export type AddToCollectionInput = { collectionId: string; thingId: string; };
 
+export type BedInput = { width: number; depth: number; height: number; };
+
 export type CollectionVisibility = 'PUBLIC' | 'PRIVATE';
 
 export type CreateCollectionInput = { name: string; description?: string; visibility?: CollectionVisibility; };
@@ -105,7 +107,7 @@ export type RevokeInvitationInput = { id: string; };
 
 export type Role = 'MEMBER' | 'MODERATOR' | 'ADMINISTRATOR';
 
-export type SearchFilter = { ids?: Array<string> | null; creators?: Array<string> | null; creatorIds?: Array<string> | null; categoryIds?: Array<string> | null; tags?: Array<string> | null; allTags?: Array<string> | null; licenses?: Array<License> | null; formats?: Array<MeshFormat> | null; minSize?: number | null; maxSize?: number | null; minTriangles?: number | null; maxTriangles?: number | null; isWatertight?: boolean | null; isFeatured?: boolean | null; isWip?: boolean | null; isDerivative?: boolean | null; hasMakes?: boolean | null; likedById?: string | null; madeById?: string | null; collectedById?: string | null; thingId?: string | null; publishedAfter?: string | null; publishedBefore?: string | null; updatedAfter?: string | null; updatedBefore?: string | null; };
+export type SearchFilter = { ids?: Array<string> | null; creators?: Array<string> | null; creatorIds?: Array<string> | null; categoryIds?: Array<string> | null; tags?: Array<string> | null; allTags?: Array<string> | null; licenses?: Array<License> | null; formats?: Array<MeshFormat> | null; minSize?: number | null; maxSize?: number | null; fitsBed?: BedInput | null; printsWithoutSupports?: boolean | null; minTriangles?: number | null; maxTriangles?: number | null; isWatertight?: boolean | null; isFeatured?: boolean | null; isWip?: boolean | null; isDerivative?: boolean | null; hasMakes?: boolean | null; likedById?: string | null; madeById?: string | null; collectedById?: string | null; thingId?: string | null; publishedAfter?: string | null; publishedBefore?: string | null; updatedAfter?: string | null; updatedBefore?: string | null; };
 
 export type SearchSort = 'RELEVANT' | 'TEXT' | 'POPULAR' | 'MAKES' | 'DOWNLOADS' | 'LIKES' | 'NEWEST' | 'OLDEST' | 'UPDATED' | 'NAME' | 'DESIGNS' | 'FOLLOWERS';
 

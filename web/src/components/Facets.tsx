@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { compact } from '../format';
-import { categoryOf, isSame, switches, valuesOf, withParameter, withToggled, type ListName, type SwitchName } from '../filters';
+import { bedOf, categoryOf, isSame, switches, valuesOf, withParameter, withToggled, type ListName, type SwitchName } from '../filters';
 import type { CategoriesData, License, MeshFormat, SearchData } from '../generated';
 import { href, navigate } from '../router';
 import { t } from '../strings';
@@ -10,7 +10,7 @@ import { Icon } from './Icon';
 type Values = NonNullable<NonNullable<SearchData['search']>['facets']>;
 type Value = { value: string; name: string; count: number };
 
-export const switchNames: Record<SwitchName, string> = { featured: t.onlyFeatured, makes: t.hasMakes, watertight: t.watertight, wip: t.wip };
+export const switchNames: Record<SwitchName, string> = { featured: t.onlyFeatured, makes: t.hasMakes, watertight: t.watertight, nosupports: t.withoutSupports, wip: t.wip };
 
 /** The name of a value of a filter. */
 export function nameOf(list: string, value: string, tree?: CategoriesData): string {
@@ -46,6 +46,7 @@ export function Facets({ query, facets, tree }: { query: URLSearchParams; facets
         <Facet title={t.format} name="format" query={query} values={values?.formats.map(({ format, count }) => ({ value: format.toLowerCase(), name: t.formats[format], count }))} />
         <Facet title={t.license} name="license" query={query} values={values?.licenses.map(({ license, count }) => ({ value: license.toLowerCase(), name: t.licenses[license], count }))} />
         <SizeFacet query={query} />
+        <BedFacet query={query} />
         <Facet title={t.tag} name="tag" query={query} values={values?.tags.map(({ tag, count }) => ({ value: tag.slug, name: tag.name, count }))} />
         <Facet title={t.creator} name="creator" query={query} values={values?.creators.map(({ creator, count }) => ({ value: creator.username, name: creator.username, count }))} />
       </div>
@@ -90,6 +91,31 @@ function SizeFacet({ query }: { query: URLSearchParams }) {
         <div class="range">
           <input type="number" name="min" min="0" step="any" inputMode="decimal" aria-label={`${t.size} ${t.from}`} placeholder={t.from} defaultValue={query.get('min') ?? ''} key={`min${query.get('min')}`} />
           <input type="number" name="max" min="0" step="any" inputMode="decimal" aria-label={`${t.size} ${t.to}`} placeholder={t.to} defaultValue={query.get('max') ?? ''} key={`max${query.get('max')}`} />
+          <button type="submit" class="button">{t.apply}</button>
+        </div>
+      </fieldset>
+    </form>
+  );
+}
+
+/** Things that fit on the bed of the visitor's printer, whose size is kept in the browser. */
+function BedFacet({ query }: { query: URLSearchParams }) {
+  const bed = bedOf(query.get('bed') ?? localStorage.getItem('bed'));
+  return (
+    <form class="facet size-facet" action={href('/explore')} onSubmit={(event) => {
+      event.preventDefault();
+      const form = new FormData(event.currentTarget);
+      const sides = ['width', 'depth', 'height'].map((name) => Number(form.get(name)));
+      const value = bedOf(sides.join('x')) ? sides.join('x') : '';
+      if (value) localStorage.setItem('bed', value);
+      navigate(withParameter(query, 'bed', value));
+    }}>
+      <fieldset>
+        <legend>{t.fitsBed}</legend>
+        <div class="range">
+          {(['width', 'depth', 'height'] as const).map((name) => (
+            <input key={`${name}${bed?.[name]}`} type="number" name={name} min="1" max="100000" step="any" inputMode="decimal" aria-label={`${t.fitsBed}: ${t[name]}`} placeholder={t[name]} defaultValue={bed?.[name] ?? ''} />
+          ))}
           <button type="submit" class="button">{t.apply}</button>
         </div>
       </fieldset>

@@ -1,5 +1,5 @@
 import { holdFocus } from '../focus';
-import { lists, ranges, switches, valuesOf, withoutFilters, withParameter, withToggled } from '../filters';
+import { bedOf, lists, ranges, switches, valuesOf, withoutFilters, withParameter, withToggled } from '../filters';
 import type { CategoriesData } from '../generated';
 import { href } from '../router';
 import { t } from '../strings';
@@ -12,6 +12,7 @@ export function FilterChips({ query, tree }: { query: URLSearchParams; tree?: Ca
   for (const list of lists) for (const value of valuesOf(query, list)) chips.push({ name: nameOf(list, value, tree), to: withToggled(query, list, value) });
   for (const name of switches) if (query.has(name)) chips.push({ name: switchNames[name], to: withParameter(query, name, '') });
   for (const name of ranges) if (query.has(name)) chips.push({ name: `${name === 'min' ? '≥' : '≤'} ${query.get(name)} mm`, to: withParameter(query, name, '') });
+  if (bedOf(query.get('bed'))) chips.push({ name: t.fits(query.get('bed')!.replaceAll('x', ' × ')), to: withParameter(query, 'bed', '') });
   if (chips.length === 0) return null;
   return (
     <ul class="chips" onClick={() => holdFocus()()}>
