@@ -163,7 +163,7 @@ through-pgbouncer = $(with-postgres) $(go-test) --packages "$(1)" -- -count=1 -t
   -skip 'TestBind|TestPreparedStaysPrepared|TestSelectAfterLostConnections|TestSettingsOfDatabase|/sqlite'
 
 test-pgbouncer: ## Run the tests of the database and of models, and a server with a backup, behind PgBouncer in transaction mode; needs pgbouncer
-	$(call through-pgbouncer,./internal/database ./models)
+	$(call through-pgbouncer,./internal/database ./models/...)
 	$(with-postgres) go test -count=1 -timeout 10m -tags pgbouncer -run TestRentedDatabases ./cmd/meshyard
 
 test-pgbouncer-full: ## Run all tests of a server behind PgBouncer; takes many minutes
