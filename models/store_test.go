@@ -87,12 +87,6 @@ func published(t *testing.T, s *Store, owner auth.Caller) (*Thing, *File) {
 	return thing, file
 }
 
-// beside is [databasetest.Beside] on the database of a store.
-func beside(t *testing.T, s *Store, hold func(ctx context.Context, tx bun.Tx) error, acts ...func() error) error {
-	t.Helper()
-	return databasetest.Beside(t.Context(), s.DB.DB, hold, acts...)
-}
-
 // CheckStore checks that the database and the bucket are consistent. It is set by a test of package
 // models_test, which may import the area fsck.
 var CheckStore func(t *testing.T, s *Store)

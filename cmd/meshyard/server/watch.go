@@ -76,7 +76,7 @@ func (w *watching) below(ctx context.Context, dir string) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil || !entry.IsDir():
-			return nil // a scan reports what cannot be read
+			return nil //nolint:nilerr // a scan reports what cannot be read
 		case path != dir && layout.Ignored(entry.Name()):
 			return filepath.SkipDir
 		case w.folders == watchesMost:
