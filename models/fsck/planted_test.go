@@ -224,7 +224,6 @@ func TestPlantedFaults(t *testing.T) {
 		plant("object "+image+": is incomplete", func() { c.put(image, wholePNG[:10]) })
 		plant(part+" is missing", func() { remove(part) })
 		plant("things 1: like_count is 7, not 0", func() { c.exec("UPDATE things SET like_count = 7 WHERE id = ?", thing.ID) })
-		plant("thing 1: its row in the search index", func() { c.exec("DELETE FROM thing_documents") })
 		plant("likes", func() {
 			c.exec("INSERT INTO likes (user_id, target_type, target_id, created_at) VALUES (?, 'thing', 9999, ?)", ada.UserID, models.Now())
 		})
@@ -233,6 +232,8 @@ func TestPlantedFaults(t *testing.T) {
 			c.exec("UPDATE files SET target_id = 9999 WHERE id = ?", f.ID)
 			c.exec("DELETE FROM count_changes")
 		})
+		// After the file, which is added to the search index.
+		plant("thing 1: its row in the search index", func() { c.exec("DELETE FROM thing_documents") })
 		plant("staged upload", func() {
 			s, err := core.Bucket.Stage(ctx)
 			if err == nil {
