@@ -107,7 +107,7 @@ func (l *ledger) claim(rng *rand.Rand, u *user, n int) (b *batch) {
 			return
 		}
 		rng.Shuffle(len(u.pending), func(i, j int) { u.pending[i], u.pending[j] = u.pending[j], u.pending[i] })
-		// Use only the latest things, because a thing has at most 1,000 files.
+		// Use only the latest things, because lists of files have at most 1,000.
 		latest := u.things[max(0, len(u.things)-3):]
 		b = &batch{files: slices.Clone(u.pending[:n]), thing: latest[rng.IntN(len(latest))]}
 		u.pending = u.pending[n:]

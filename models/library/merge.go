@@ -2,6 +2,7 @@ package library
 
 import (
 	"context"
+	"fmt"
 	"path"
 	"slices"
 
@@ -42,13 +43,14 @@ func (sc *scan) newMerge(p *placeFound, t layout.Thing) *merge {
 		p.skip(t.Source, "its path is too long")
 		return nil
 	}
+	most := sc.core.MaxFilesOf(models.OnThing)
 	for _, f := range ordered(t.Files) {
 		key := bucket.LibraryFile{Library: sc.folder.Name, Path: f.Source, Size: f.Size, ModTime: f.ModTime}.Key()
 		switch {
 		case len(key) > maxKey:
 			p.skip(f.Source, "its path is too long")
-		case len(m.files) == models.MaxFiles:
-			p.skip(f.Source, "a thing has at most 1,000 files")
+		case len(m.files) == most:
+			p.skip(f.Source, fmt.Sprintf("a thing has at most %d files", most))
 		default:
 			m.files, m.keys = append(m.files, f), append(m.keys, key)
 		}
