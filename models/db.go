@@ -26,7 +26,7 @@ var tables = []any{
 	(*ArchiveID)(nil), (*ArchiveImport)(nil), (*Category)(nil), (*Collection)(nil),
 	(*collectionThing)(nil), (*Comment)(nil), (*Content)(nil), (*countChange)(nil), (*File)(nil),
 	(*ImportedCounts)(nil), (*ImportRow)(nil), (*Make)(nil), (*ModerationEntry)(nil),
-	(*Preview)(nil), (*SecretRow)(nil), (*Tag)(nil), (*Thing)(nil), (*thingAncestor)(nil),
+	(*Preview)(nil), (*printedFile)(nil), (*SecretRow)(nil), (*Tag)(nil), (*Thing)(nil), (*thingAncestor)(nil),
 	(*thingTag)(nil), (*User)(nil), (*Resumable)(nil),
 }
 

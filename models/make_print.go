@@ -21,7 +21,7 @@ type MakePrint struct {
 	LayerHeight   *float64 `json:"layer_height,omitempty"` // mm
 	Nozzle        *float64 `json:"nozzle,omitempty"`       // diameter in mm
 	Infill        *float64 `json:"infill,omitempty"`       // percent
-	Supports      *bool    `json:"supports,omitempty"`
+	HasSupports   *bool    `json:"supports,omitempty"`
 	TimeSeconds   *int32   `json:"time_seconds,omitempty"`
 	FilamentGrams *float64 `json:"filament_grams,omitempty"`
 	Rating        *int32   `json:"rating,omitempty"` // of the print, 1 to 5

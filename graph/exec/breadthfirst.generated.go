@@ -2604,10 +2604,10 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Nil: breadthfirst.NilPointer[float64],
 			},
-			"supports": {
+			"hasSupports": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.MakePrint)
-					p := obj.Supports
+					p := obj.HasSupports
 					if p == nil {
 						return b, false
 					}

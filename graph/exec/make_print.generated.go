@@ -24,7 +24,7 @@ func (ec *executionContext) unmarshalInputMakePrintInput(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"printer", "material", "layerHeight", "nozzle", "infill", "supports", "timeSeconds", "filamentGrams", "rating", "fileIds"}
+	fieldsInOrder := [...]string{"printer", "material", "layerHeight", "nozzle", "infill", "hasSupports", "timeSeconds", "filamentGrams", "rating", "fileIds"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -66,13 +66,13 @@ func (ec *executionContext) unmarshalInputMakePrintInput(ctx context.Context, ob
 				return it, err
 			}
 			it.Infill = data
-		case "supports":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("supports"))
+		case "hasSupports":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasSupports"))
 			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Supports = data
+			it.HasSupports = data
 		case "timeSeconds":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("timeSeconds"))
 			data, err := ec.unmarshalOInt2ᚖint32(ctx, v)

@@ -65,6 +65,7 @@ func archiveFixture(t *testing.T, s *servertest.Server) *servertest.FixtureBuild
 			"SELECT d.user_id, d.file_id, d.thing_id, d.created_at FROM n, (SELECT * FROM downloads ORDER BY id LIMIT 1) AS d",
 		"INSERT INTO new_downloads (id, thing_id, file_id) SELECT id, thing_id, file_id FROM downloads WHERE id NOT IN (SELECT id FROM new_downloads)",
 		"INSERT INTO imported_counts (thing_id, at, downloads, likes, collects, makes, comments) SELECT id, created_at, 7, 6, 5, 4, 3 FROM things WHERE id = " + of["thing"],
+		"INSERT INTO printed_files (make_id, file_id) SELECT m.id, f.id FROM makes AS m JOIN files AS f ON f.target_type = 'thing' AND f.target_id = m.thing_id ORDER BY m.id, f.id LIMIT 1",
 		"INSERT INTO identities (issuer, subject, user_id, created_at) SELECT 'https://id.example', 'ada', id, created_at FROM users WHERE username = 'own'",
 		"INSERT INTO confirmed_emails (user_id, email, confirmed_at) SELECT id, email, created_at FROM users WHERE username = 'own'",
 		"INSERT INTO categories (name, slug, parent_id) VALUES ('Zebras', 'zebras', 3)",

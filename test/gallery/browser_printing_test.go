@@ -60,7 +60,7 @@ func TestBrowserGalleryMakePrint(t *testing.T) {
 	v.size(image.Pt(360, 740))
 	v.open(fmt.Sprintf("/thing:%d/files", s.thing))
 	v.press(`document.querySelector('[aria-label="I printed this: bracket.gcode"]')`)
-	v.await("the values of the slicer", `['printer', 'material', 'layerHeight', 'nozzle', 'infill', 'supports', 'hours', 'minutes', 'filamentGrams'].map(name => document.getElementById(name)?.value).join() === 'MK4,PLA,0.2,0.4,15,NO,1,19,4.5'`)
+	v.await("the values of the slicer", `['printer', 'material', 'layerHeight', 'nozzle', 'infill', 'hasSupports', 'hours', 'minutes', 'filamentGrams'].map(name => document.getElementById(name)?.value).join() === 'MK4,PLA,0.2,0.4,15,NO,1,19,4.5'`)
 	v.is("the file is chosen", `[...document.querySelectorAll('[name=printed]:checked')].map(e => e.parentElement.innerText).join() === 'bracket.gcode'`)
 	v.is("a dialog that fits", `document.querySelector('dialog').scrollWidth <= innerWidth`)
 	v.run("enter a wrong number", `document.getElementById('nozzle').removeAttribute('max'); document.getElementById('nozzle').value = '11'; document.getElementById('rating').value = '4'`)

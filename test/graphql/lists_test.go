@@ -481,6 +481,10 @@ func TestEveryListIsWalked(t *testing.T) {
 	}
 	walks["User.recommendedThings"] = "TestRecommendations"
 	schema, connections := graph.New(nil).Schema(), 0
+	walks["Query.problems"] = "TestProblems, with ofAllUsers: false, ofAllUsers: true"
+	for _, kind := range schema.Types["ProblemKind"].EnumValues {
+		walks["Query.problems"] += ", kinds: " + kind.Name
+	}
 	for _, definition := range schema.Types {
 		for _, field := range definition.Fields {
 			if !strings.HasSuffix(field.Type.Name(), "Connection") || definition.Kind != ast.Object {

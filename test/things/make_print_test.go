@@ -16,7 +16,7 @@ import (
 func TestMakePrint(t *testing.T) {
 	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		w := servertest.NewWorld(t, s)
-		const fields = `print { printer material layerHeight nozzle infill supports timeSeconds filamentGrams rating files { id } }`
+		const fields = `print { printer material layerHeight nozzle infill hasSupports timeSeconds filamentGrams rating files { id } }`
 		create := func(input string) (id string, print json.RawMessage) {
 			t.Helper()
 			var data struct {
@@ -40,8 +40,8 @@ func TestMakePrint(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", what, diff)
 			}
 		}
-		id, print := create(fmt.Sprintf(`print: {printer: " Prusa MK4 ", material: "PETG", layerHeight: 0.2, nozzle: 0.4, infill: 0, supports: false, timeSeconds: 4761, filamentGrams: 4.49, rating: 5, fileIds: [%d, %d]}`, w.Public, w.Public))
-		same("all fields", print, fmt.Sprintf(`{"printer": "Prusa MK4", "material": "PETG", "layerHeight": 0.2, "nozzle": 0.4, "infill": 0, "supports": false, "timeSeconds": 4761, "filamentGrams": 4.49, "rating": 5, "files": [{"id": "%d"}]}`, w.Public))
+		id, print := create(fmt.Sprintf(`print: {printer: " Prusa MK4 ", material: "PETG", layerHeight: 0.2, nozzle: 0.4, infill: 0, hasSupports: false, timeSeconds: 4761, filamentGrams: 4.49, rating: 5, fileIds: [%d, %d]}`, w.Public, w.Public))
+		same("all fields", print, fmt.Sprintf(`{"printer": "Prusa MK4", "material": "PETG", "layerHeight": 0.2, "nozzle": 0.4, "infill": 0, "hasSupports": false, "timeSeconds": 4761, "filamentGrams": 4.49, "rating": 5, "files": [{"id": "%d"}]}`, w.Public))
 		_, print = create("")
 		same("nothing", print, `null`)
 		_, print = create(`print: {printer: " "}`)
@@ -94,7 +94,7 @@ func TestMakePrint(t *testing.T) {
 
 // mustPrint returns the JSON of a print with the values of its fields, separated by spaces.
 func mustPrint(values string) []byte {
-	names := []string{"printer", "material", "layerHeight", "nozzle", "infill", "supports", "timeSeconds", "filamentGrams", "rating", "files"}
+	names := []string{"printer", "material", "layerHeight", "nozzle", "infill", "hasSupports", "timeSeconds", "filamentGrams", "rating", "files"}
 	decoder := json.NewDecoder(strings.NewReader(values))
 	print := make(map[string]json.RawMessage, len(names))
 	for _, name := range names {

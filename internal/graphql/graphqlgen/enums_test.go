@@ -79,7 +79,7 @@ func TestEnumWithoutConstant(t *testing.T) {
 	}
 	entry := c.Models["ReportState"]
 	for value, want := range map[string]string{
-		"github.com/meshyard/meshyard/models.Draft":   "is not a constant of the type github.com/meshyard/meshyard/models.ReportState",
+		"github.com/meshyard/meshyard/models.Draft":   "is not a constant of the type github.com/meshyard/meshyard/models/moderation.ReportState",
 		"github.com/meshyard/meshyard/models.Missing": "unable to find type",
 		"Draft": "package cannot be nil",
 	} {

@@ -6,14 +6,14 @@ type Print = NonNullable<NonNullable<MakeData['make']>['print']>;
 
 /** How a make was printed. */
 export function MakePrint({ print }: { print: Print }) {
-  const { printer, material, layerHeight, nozzle, infill, supports, timeSeconds, filamentGrams, rating, files } = print;
+  const { printer, material, layerHeight, nozzle, infill, hasSupports, timeSeconds, filamentGrams, rating, files } = print;
   const rows: [string, string | null | false][] = [
     [t.print.printer, printer],
     [t.print.filamentMaterial, material],
     [t.print.resolution, layerHeight !== null && `${decimal(layerHeight)} mm`],
     [t.nozzle, nozzle !== null && `${decimal(nozzle)} mm`],
     [t.print.infill, infill !== null && `${decimal(infill)} %`],
-    [t.print.supports, supports !== null && (supports ? t.choices.YES : t.choices.NO)],
+    [t.print.supports, hasSupports !== null && (hasSupports ? t.choices.YES : t.choices.NO)],
     [t.printingTime, timeSeconds !== null && printingTime(timeSeconds)],
     [t.filament, filamentGrams !== null && `${decimal(filamentGrams)} g`],
     [t.rating, rating !== null && `${rating} / 5`],

@@ -8,7 +8,7 @@ import { p } from './texts';
 export type Print = NonNullable<NonNullable<MakeData['make']>['print']>;
 
 /** The names of the inputs that show their errors themselves. */
-export const printFields = ['printer', 'material', 'layerHeight', 'nozzle', 'infill', 'supports', 'timeSeconds', 'filamentGrams', 'rating'];
+export const printFields = ['printer', 'material', 'layerHeight', 'nozzle', 'infill', 'hasSupports', 'timeSeconds', 'filamentGrams', 'rating'];
 
 /** Returns what a form says about the print, or null if it says nothing. */
 export function printOf(data: FormData): MakePrintInput | null {
@@ -17,7 +17,7 @@ export function printOf(data: FormData): MakePrintInput | null {
   const minutes = (number('hours') ?? 0) * 60 + (number('minutes') ?? 0);
   const print = {
     printer: text('printer') || null, material: text('material') || null, layerHeight: number('layerHeight'), nozzle: number('nozzle'), infill: number('infill'),
-    supports: text('supports') ? text('supports') === 'YES' : null, timeSeconds: minutes ? Math.round(minutes * 60) : null, filamentGrams: number('filamentGrams'), rating: number('rating'),
+    hasSupports: text('hasSupports') ? text('hasSupports') === 'YES' : null, timeSeconds: minutes ? Math.round(minutes * 60) : null, filamentGrams: number('filamentGrams'), rating: number('rating'),
     fileIds: data.getAll('printed').map(String),
   };
   return Object.values(print).some((value) => (Array.isArray(value) ? value.length > 0 : value !== null)) ? print : null;
@@ -37,7 +37,7 @@ function fromSlicer(file: NonNullable<PrintDetailsData['file']>): Omit<Print, 'f
   const seconds = sliced?.seconds ?? plate?.seconds ?? null;
   return {
     printer: settings.printer, material: materials.join(', ') || null, layerHeight: settings.layerHeight, nozzle: settings.nozzle, infill: settings.infill,
-    supports: settings.hasSupports, timeSeconds: seconds === null ? null : Number(seconds), filamentGrams: grams > 0 ? rounded(grams, 1) : null,
+    hasSupports: settings.hasSupports, timeSeconds: seconds === null ? null : Number(seconds), filamentGrams: grams > 0 ? rounded(grams, 1) : null,
   };
 }
 
@@ -70,11 +70,11 @@ export function PrintFields({ thingId, print, file, failure }: Props) {
         {number('layerHeight', `${p.layerHeight} (mm)`, 10)}
         {number('nozzle', `${p.nozzle} (mm)`, 10)}
         {number('infill', `${p.infill} (%)`, 100)}
-        <Field id="supports" label={p.supports} fault={fault('supports')}>
-          <select {...control('supports', fault('supports'))}>
+        <Field id="hasSupports" label={p.supports} fault={fault('hasSupports')}>
+          <select {...control('hasSupports', fault('hasSupports'))}>
             <option value="">–</option>
-            <option value="YES" {...initially(known?.supports === true)}>{t.choices.YES}</option>
-            <option value="NO" {...initially(known?.supports === false)}>{t.choices.NO}</option>
+            <option value="YES" {...initially(known?.hasSupports === true)}>{t.choices.YES}</option>
+            <option value="NO" {...initially(known?.hasSupports === false)}>{t.choices.NO}</option>
           </select>
         </Field>
         <Field id="hours" label={p.hours} fault={fault('timeSeconds')}><input {...control('hours', fault('timeSeconds'))} type="number" min={0} max={2777} step={1} inputMode="numeric" defaultValue={minutes === undefined ? '' : Math.floor(minutes / 60)} /></Field>
