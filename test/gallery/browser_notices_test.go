@@ -157,7 +157,7 @@ func TestBrowserGallerySpace(t *testing.T) {
 	c := newScene(t)
 	v := visitGallery(t, c.Server)
 	v.open("/explore")
-	v.await("complete placeholders", `[...document.querySelectorAll('.range input')].length === 2 && [...document.querySelectorAll('.range input')].every(field => field.clientWidth > 100)`)
+	v.await("complete placeholders", `[...document.querySelectorAll('.range input')].length === 5 && [...document.querySelectorAll('.range input')].every(field => field.clientWidth > 100)`)
 	v.size(image.Pt(390, 844))
 	v.open(fmt.Sprintf("/thing:%d", c.thing))
 	v.click("main", "Files")

@@ -112,7 +112,7 @@ function BedFacet({ query }: { query: URLSearchParams }) {
     }}>
       <fieldset>
         <legend>{t.fitsBed}</legend>
-        <div class="range">
+        <div class="range bed">
           {(['width', 'depth', 'height'] as const).map((name) => (
             <input key={`${name}${bed?.[name]}`} type="number" name={name} min="1" max="100000" step="any" inputMode="decimal" aria-label={`${t.fitsBed}: ${t[name]}`} placeholder={t[name]} defaultValue={bed?.[name] ?? ''} />
           ))}
