@@ -59,7 +59,7 @@ func TestReportedFiles(t *testing.T) {
 		"obj_group_ends_backslash.obj":  {want: triangles(12, 10, 20)},
 	}
 	servertest.CheckReports(t, cases)
-	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
 		ids, thing := map[string]int64{}, ada.Thing("Reports")
 		var all []int64
