@@ -327,7 +327,7 @@ type StageUploadStageUploadStageUploadPayloadUploadStagedUpload struct {
 	// The id that the file will have. It can be queried once the bytes have arrived.
 	FileId string `json:"fileId"`
 	// Where to POST the form as multipart/form-data: first `formFields`, then the bytes as the part
-	// `file`.
+	// `file`. It is of no use if `isComplete` is true.
 	FormAction string `json:"formAction"`
 	// The form fields, which are signed and must be sent unchanged.
 	FormFields []StageUploadStageUploadStageUploadPayloadUploadStagedUploadFormFieldsFormField `json:"formFields"`

@@ -7471,7 +7471,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			"files": {
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Thing](objects)
-					return breadthfirst.Values(ec.Resolvers.Thing().Files(ctx, objs, fc.Args["first"].(int32), fc.Args["offset"].(int32), fc.Args["kinds"].([]models.FileKind), fc.Args["ids"].([]int64)))
+					return breadthfirst.Values(ec.Resolvers.Thing().Files(ctx, objs, fc.Args["first"].(int32), fc.Args["offset"].(*int32), fc.Args["kinds"].([]models.FileKind), fc.Args["ids"].([]int64)))
 				},
 				Args:  (*executionContext).field_Thing_files_args,
 				Waits: true,

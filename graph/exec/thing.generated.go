@@ -35,7 +35,7 @@ type ThingResolver interface {
 	InstructionsHTML(ctx context.Context, objs []*models.Thing) ([]string, error)
 
 	Tags(ctx context.Context, objs []*models.Thing) ([][]*models.Tag, error)
-	Files(ctx context.Context, objs []*models.Thing, first int32, offset int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error)
+	Files(ctx context.Context, objs []*models.Thing, first int32, offset *int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error)
 	Image(ctx context.Context, objs []*models.Thing) ([]*models.File, error)
 	FileCount(ctx context.Context, objs []*models.Thing, kinds []models.FileKind) ([]int32, error)
 	TotalSize(ctx context.Context, objs []*models.Thing) ([]int64, error)
@@ -173,8 +173,8 @@ func (ec *executionContext) field_Thing_files_args(ctx context.Context, rawArgs 
 	}
 	args["first"] = arg0
 	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
-		func(ctx context.Context, v any) (int32, error) {
-			return ec.unmarshalNInt2int32(ctx, v)
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
 		})
 	if err != nil {
 		return nil, err
