@@ -18,7 +18,9 @@ func TestFitsBed(t *testing.T) {
 		servertest.Settled(t, ada, file)
 		ada.Publish(thing)
 		var read struct {
-			File struct{ Mesh struct{ Size struct{ X, Y, Z float64 } } }
+			File struct {
+				Mesh struct{ Size struct{ X, Y, Z float64 } }
+			}
 		}
 		ada.Query(fmt.Sprintf(`{ file(id: %d) { mesh { size { x y z } } } }`, file), nil, &read)
 		size := read.File.Mesh.Size
