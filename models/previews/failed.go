@@ -48,7 +48,7 @@ func (a Admin) RetryPreview(ctx context.Context, id int64) error {
 	}
 	scheduled := false
 	if p.State == models.PreviewFailed {
-		if scheduled, err = a.store.regenerate(ctx, p); err != nil {
+		if scheduled, err = a.store.Regenerate(ctx, p); err != nil {
 			return err
 		}
 	}

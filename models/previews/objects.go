@@ -17,12 +17,6 @@ func Objects(p *models.Preview) (keys []string) {
 	return keys
 }
 
-// Regenerate schedules a preview again, unless its state has changed since p was read, and reports
-// whether it did.
-func (s *Store) Regenerate(ctx context.Context, p *models.Preview) (bool, error) {
-	return s.regenerate(ctx, p)
-}
-
 // EachFinishedPreview calls fn with pages of the finished previews after an ID, in the order of
 // their IDs.
 func (s *Store) EachFinishedPreview(ctx context.Context, after int64, fn func(page []*models.Preview) error) error {

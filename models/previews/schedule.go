@@ -37,7 +37,7 @@ func (s *Store) SchedulePreviews(ctx context.Context, again Again) (scheduled in
 				return err
 			}
 		}
-		asked, err := s.regenerate(ctx, p)
+		asked, err := s.Regenerate(ctx, p)
 		if asked {
 			scheduled++
 		}
@@ -80,9 +80,9 @@ func (again Again) where(q *bun.SelectQuery) {
 	}
 }
 
-// regenerate schedules a preview again, unless its state has changed since p was read, and reports
+// Regenerate schedules a preview again, unless its state has changed since p was read, and reports
 // whether it did. A preview of a newer version of the pipeline keeps its version.
-func (s *Store) regenerate(ctx context.Context, p *models.Preview) (bool, error) {
+func (s *Store) Regenerate(ctx context.Context, p *models.Preview) (bool, error) {
 	updated, err := s.core.DB.Write.NewUpdate().Model((*models.Preview)(nil)).
 		Set("state = ?, version = ?, attempts = 0, error = '', progress = 0, beat_at = ?", models.PreviewWaiting, max(p.Version, preview.Version), models.Now()).
 		Where("id = ? AND state = ? AND attempts = ?", p.ID, p.State, p.Attempts).Exec(ctx)
@@ -108,7 +108,7 @@ func (s *Store) RegeneratePreview(ctx context.Context, fileID int64, tag string)
 		return models.NoSuch("file", fileID)
 	}
 	if p.State == models.PreviewDone {
-		if _, err := s.regenerate(ctx, p); err != nil {
+		if _, err := s.Regenerate(ctx, p); err != nil {
 			return err
 		}
 	}

@@ -133,7 +133,7 @@ func (readable) Close() error { return nil }
 func licenseText(thing *node) []byte {
 	l := thing.License
 	if license.ID(l.ID) == license.Unknown {
-		return []byte("The license is unknown: ask the creator, whom " + readmeName + " names.\n")
+		return []byte("The license is unknown. Ask the creator, whose name is in " + readmeName + ".\n")
 	}
 	text := "License: " + l.Name + "\n"
 	if l.URL != "" {
