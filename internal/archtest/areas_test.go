@@ -15,6 +15,7 @@ var areas = map[string][]string{
 	"activity":    {"account"},
 	"archive":     {"maintenance", "previews"},
 	"bulk":        {},
+	"cluster":     {},
 	"fsck":        {"maintenance", "previews"},
 	"importer":    {"maintenance"},
 	"library":     {},
@@ -28,7 +29,7 @@ var areas = map[string][]string{
 	"social":      {},
 	"webhook":     {"moderation"},
 	// The packages below are no areas: catalogue wires them, and modelstest is for their tests.
-	"catalogue": {"account", "activity", "archive", "bulk", "fsck", "importer", "library", "maintenance", "moderation", "openin", "previews", "printed", "problem", "search", "social",
+	"catalogue": {"account", "activity", "archive", "bulk", "cluster", "fsck", "importer", "library", "maintenance", "moderation", "openin", "previews", "printed", "problem", "search", "social",
 		"webhook", "modelstest"}, // the last one in cataloguetest
 	"modelstest": {},
 }

@@ -1,94 +1,39 @@
 // Package ratelimit limits how many requests a caller may make within a time window, and how much
-// they may cost in total. Windows are fixed, and counts are in the memory of this process: several
-// servers count separately, and a restart forgets them.
+// they may cost in total. Windows are fixed.
+//
+// The limiters of a [Group] count together with the other servers of the same database: a [Strict]
+// one exactly, with a statement for each action, and a [Limiter] with a statement a second for all
+// callers. Without a database that several servers share, counts are in the memory of this process,
+// and a restart forgets them.
 package ratelimit
 
 import (
 	"fmt"
-	"maps"
 	"math"
-	"net/http"
 	"strconv"
-	"sync"
 	"time"
 )
 
-const (
-	// Window is the time window in which requests are counted.
-	Window = 5 * time.Minute
-
-	maxCallers = 100_000
-)
-
-// Limiter counts the requests, or their cost, of each caller in fixed windows. Counts are per
-// process.
+// Limiter counts the requests, or their cost, of each caller.
 type Limiter struct {
-	limit int
-
-	mu      sync.Mutex
-	callers map[string]*window
-}
-
-type window struct {
-	used int
-	ends time.Time
-}
-
-// New returns a Limiter that allows limit requests, or that much cost, in each Window.
-func New(limit int) *Limiter {
-	return &Limiter{limit: limit, callers: make(map[string]*window)}
+	windows
+	name  string // of the limiter in the counts of all servers
+	group *Group
+	own   map[string]int // what was counted since the last exchange with other servers, by caller
 }
 
 // take counts n. If that exceeds the limit, left is negative and nothing is counted.
 func (l *Limiter) take(caller string, n int, now time.Time) (left int, ends time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	w := l.callers[caller]
-	if w == nil || !now.Before(w.ends) {
-		if w == nil && len(l.callers) >= maxCallers {
-			l.forget(now)
+	left, ends = l.windows.take(caller, n, now)
+	if left >= 0 && l.group.shared != nil {
+		l.own[caller] += n
+		if l.own[caller] >= l.limit/hurry {
+			l.group.hurry()
 		}
-		w = &window{ends: now.Add(Window)}
-		l.callers[caller] = w
 	}
-	left = l.limit - w.used - n
-	if left >= 0 {
-		w.used += n
-	}
-	return left, w.ends
-}
-
-// Allow counts an action of a caller that is not a request. If it exceeds the limit, ok is
-// false and wait is the time until the next window.
-func (l *Limiter) Allow(caller string, now time.Time) (wait time.Duration, ok bool) {
-	left, ends := l.take(caller, 1, now)
-	return whole(ends.Sub(now)), left >= 0
-}
-
-// Refund reverses an action that Allow counted.
-func (l *Limiter) Refund(caller string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if w := l.callers[caller]; w != nil && w.used > 0 {
-		w.used--
-	}
-}
-
-// Forgive resets the count of a caller.
-func (l *Limiter) Forgive(caller string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.callers, caller)
-}
-
-// forget frees memory: it removes the callers whose window has ended and, until a tenth of the
-// callers is removed, those that have used least. So many new callers cannot reset the count of one
-// that is near the limit.
-func (l *Limiter) forget(now time.Time) {
-	maps.DeleteFunc(l.callers, func(_ string, w *window) bool { return !now.Before(w.ends) })
-	for most := 1; len(l.callers) > maxCallers*9/10; most *= 2 {
-		maps.DeleteFunc(l.callers, func(_ string, w *window) bool { return w.used <= most })
-	}
+	return left, ends
 }
 
 // Spend deducts a cost from what the caller has left. If left is negative, nothing is deducted:
@@ -99,13 +44,13 @@ func (l *Limiter) Spend(caller string, cost int) (left int, wait time.Duration) 
 	return left, whole(ends.Sub(now))
 }
 
-// whole rounds a time up to whole seconds for Retry-After.
-func whole(wait time.Duration) time.Duration { return wait.Truncate(time.Second) + time.Second }
+// header is an http.Header. Package models, which must not import net/http, imports this package.
+type header interface{ Set(key, value string) }
 
 // Admit counts a request of a caller, and adds the headers of
 // draft-ietf-httpapi-ratelimit-headers-10 and their older equivalents to those of its response. If
 // the request exceeds the limit, ok is false and wait is the time until the next window.
-func (l *Limiter) Admit(h http.Header, caller string) (wait time.Duration, ok bool) {
+func (l *Limiter) Admit(h header, caller string) (wait time.Duration, ok bool) {
 	if l.limit <= 0 {
 		return 0, true
 	}

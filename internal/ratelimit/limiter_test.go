@@ -10,7 +10,7 @@ import (
 
 func TestLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := New(3)
+		l := NewGroup(nil).New("calls", 3)
 		ask := func(caller string) (h http.Header, wait time.Duration, ok bool) {
 			h = make(http.Header)
 			wait, ok = l.Admit(h, caller)
@@ -36,7 +36,7 @@ func TestLimit(t *testing.T) {
 			t.Error("refused after the window")
 		}
 		h := make(http.Header)
-		if _, ok := New(0).Admit(h, "a"); !ok || len(h) > 0 {
+		if _, ok := NewGroup(nil).New("calls", 0).Admit(h, "a"); !ok || len(h) > 0 {
 			t.Errorf("without a limit: %t, %v", ok, h)
 		}
 	})
@@ -45,21 +45,21 @@ func TestLimit(t *testing.T) {
 // TestRefund checks that a refund allows another action, and that it is limited to what was
 // counted.
 func TestRefund(t *testing.T) {
-	l, now := New(1), time.Now()
-	l.Refund("nobody")
+	l, ctx := NewStrict(1), t.Context()
+	l.Refund(ctx, "nobody")
 	for i, want := range []bool{true, false, true, false} {
 		if i == 2 {
-			l.Refund("ada")
-			l.Refund("ada")
+			l.Refund(ctx, "ada")
+			l.Refund(ctx, "ada")
 		}
-		if _, ok := l.Allow("ada", now); ok != want {
+		if _, ok := l.Allow(ctx, "ada"); ok != want {
 			t.Errorf("action %d is allowed: %t, want %t", i+1, ok, want)
 		}
 	}
 }
 
 func TestCallersAreForgotten(t *testing.T) {
-	l := New(1)
+	l := NewGroup(nil).New("calls", 1)
 	start := time.Unix(0, 0)
 	for i := range maxCallers {
 		l.take(fmt.Sprint(i), 1, start)
@@ -73,7 +73,7 @@ func TestCallersAreForgotten(t *testing.T) {
 // TestManyCallers checks that more callers than are remembered do not reset the count of one that
 // has reached the limit.
 func TestManyCallers(t *testing.T) {
-	l, now := New(3), time.Now()
+	l, now := NewGroup(nil).New("calls", 3), time.Now()
 	for range 3 {
 		l.take("ada", 1, now)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/meshyard/meshyard/models/activity"
 	"github.com/meshyard/meshyard/models/archive"
 	"github.com/meshyard/meshyard/models/bulk"
+	"github.com/meshyard/meshyard/models/cluster"
 	"github.com/meshyard/meshyard/models/fsck"
 	"github.com/meshyard/meshyard/models/importer"
 	"github.com/meshyard/meshyard/models/library"
@@ -41,6 +42,7 @@ type Catalogue struct {
 	Activity    *activity.Store
 	Archive     *archive.Store
 	Bulk        *bulk.Store
+	Cluster     *cluster.Store
 	Fsck        *fsck.Store
 	Importer    *importer.Store
 	Library     *library.Store
@@ -67,6 +69,7 @@ func New(db *models.DB, b *bucket.Bucket, options Options, enqueue func(ctx cont
 	c.Activity = activity.New(core, c.Account)
 	c.OpenIn = openin.New(core, c.Activity)
 	c.Bulk = bulk.New(core)
+	c.Cluster = cluster.New(core)
 	c.Printed = printed.New(core)
 	c.Search = search.New(core)
 	c.Previews = previews.New(core)

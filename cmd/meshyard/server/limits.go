@@ -25,15 +25,15 @@ import (
 // that are not allowed.
 type limits func(next http.Handler, refuse refusal) http.Handler
 
-// limits returns limits that all handlers to which they are applied share, for each account that
-// accountOf returns with the request to serve. check returns an error for a request that the server
-// does not support; it may be nil.
+// limits returns limits that count in limiter, for each account that accountOf returns with the
+// request to serve. check returns an error for a request that the server does not support; it may
+// be nil.
 func (a *Server) limits(
+	limiter *ratelimit.Limiter,
 	accountOf func(r *http.Request) (string, *http.Request),
 	check func(w http.ResponseWriter, r *http.Request) *models.Error,
 ) limits {
 	limit := a.Settings.RateLimit
-	limiter := ratelimit.New(limit)
 	return func(next http.Handler, refuse refusal) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			ctx := a.withCaller(auth.WithNetwork(r.Context(), clientip.Network(r)), r)
@@ -130,7 +130,7 @@ func (a *Server) budget() charger {
 		return nil
 	}
 	limit := a.Settings.RateLimit * costOfRequest
-	limiter := ratelimit.New(limit)
+	limiter := a.limiters.New("cost", limit)
 	return func(r *http.Request, cost int) graphqlhttp.Budget {
 		left, wait := limiter.Spend(clientip.Account(r), cost)
 		if left >= 0 {

@@ -31,7 +31,8 @@ type route struct {
 
 // routes returns the table of all routes except the pages of the gallery and the downloads, whose
 // paths no pattern matches; see dispatcher. The most specific pattern applies, in whatever order.
-func (a *Server) routes(h handlers, calls limits) []route {
+// Requests of browsers with a session pass visits, all other requests that are counted pass calls.
+func (a *Server) routes(h handlers, calls, visits limits) []route {
 	table := []route{
 		{"/graphql", h.graphql, calls, asGraphQL},
 		{"/", h.rest, calls, asREST},
@@ -40,13 +41,13 @@ func (a *Server) routes(h handlers, calls limits) []route {
 		{tus.Path + "/", h.resumable, calls, asREST},
 		{"/api", compressed(http.HandlerFunc(addSlash)), calls, asREST},
 
-		{"/login", h.signIn, calls, h.asSignIn},
-		{"/login/", h.signIn, calls, h.asSignIn},
-		{"/signin", h.signIn, calls, h.asSignIn},
-		{"/signup", h.signIn, calls, h.asSignIn},
-		{"/logout", h.signIn, calls, h.asSignIn},
+		{"/login", h.signIn, visits, h.asSignIn},
+		{"/login/", h.signIn, visits, h.asSignIn},
+		{"/signin", h.signIn, visits, h.asSignIn},
+		{"/signup", h.signIn, visits, h.asSignIn},
+		{"/logout", h.signIn, visits, h.asSignIn},
 		{"/.well-known/oauth-authorization-server", h.signIn, calls, h.asSignIn},
-		{"GET " + archivePath, h.archives, calls, h.asSignIn},
+		{"GET " + archivePath, h.archives, visits, h.asSignIn},
 
 		{"GET /blobs/{file_id}/{name}", h.bytes, nil, nil},
 		{"GET /blobs/open/{token}/{name}", h.opened, nil, nil},
@@ -126,13 +127,14 @@ func (a *Server) site(ctx context.Context) (http.Handler, error) {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	for _, r := range a.routes(h, a.limits(accountOfCall, uncompressed)) {
+	calls := a.limiters.New("calls", a.Settings.RateLimit)
+	for _, r := range a.routes(h, a.limits(calls, accountOfCall, uncompressed), a.limits(calls, a.accountOfPage, uncompressed)) {
 		if r.limits != nil {
 			r.handler = r.limits(r.handler, r.refusal)
 		}
 		mux.Handle(r.pattern, r.handler)
 	}
-	page := a.limits(a.accountOfPage, nil)
+	page := a.limits(a.limiters.New("pages", a.Settings.RateLimit), a.accountOfPage, nil)
 	return &dispatcher{
 		routes: mux, webPages: h.webPages, addresses: addresses, draining: a.draining, downloads: h.bytes,
 		pages: page(h.pages, h.asPage), downloadHeaders: page(h.bytes, h.asPage),

@@ -80,6 +80,7 @@ func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Du
 		defer close(keeping)
 		a.keepLock(serving, lost)
 	}()
+	go a.limiters.Run(serving)
 	stopPreviews := a.startPreviews(context.WithoutCancel(ctx))
 	stopScans := a.startScans(context.WithoutCancel(ctx))
 	saved := make(chan struct{})

@@ -51,10 +51,11 @@ type Server struct {
 	opened   time.Time
 	provider *oidc.Provider // nil if there is none
 	metrics  *metrics.Metrics
-	idTokens *ratelimit.Limiter // counts the rejected ID tokens of each network
-	draining chan struct{}      // closed when the server is asked to stop
-	stopping chan struct{}      // closed when the server stops
-	tracer   *otlp.Tracer       // nil if tracing is disabled
+	idTokens *ratelimit.Strict // counts the rejected ID tokens of each network
+	limiters *ratelimit.Group  // shared with the other servers of the database
+	draining chan struct{}     // closed when the server is asked to stop
+	stopping chan struct{}     // closed when the server stops
+	tracer   *otlp.Tracer      // nil if tracing is disabled
 
 	downloadsFolded, thingsRanked pause
 }
@@ -159,7 +160,7 @@ func (a *Server) checkMounted(ctx context.Context, folder string) error {
 // open opens the catalogue of the settings in a, which has the lock of the database if it is held.
 func open(ctx context.Context, s config.Settings, logger *slog.Logger, a *Server, create bool) (*Server, error) {
 	a.Settings, a.Logger, a.opened, a.provider, a.metrics = s, logger, time.Now(), newProvider(s), metrics.New(s.Version)
-	a.idTokens, a.draining, a.stopping = ratelimit.New(maxRefusedIDTokens), make(chan struct{}), make(chan struct{})
+	a.idTokens, a.draining, a.stopping = ratelimit.NewStrict(maxRefusedIDTokens), make(chan struct{}), make(chan struct{})
 	if err := a.open(ctx, create); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
@@ -224,6 +225,7 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 			Uploaded: a.metrics.Upload, Downloaded: a.metrics.Download, Previewed: a.metrics.Preview,
 		},
 	}, Libraries: libraryOptions(a.Settings), Webhooks: a.webhooks()}, a.enqueue)
+	a.limiters = ratelimit.NewGroup(a.Store.Cluster.Limits())
 	if a.Settings.OTLPEndpoint != "" {
 		if a.tracer, err = otlp.New(ctx, a.Settings.OTLPEndpoint, a.Settings.Version, a.Settings.TraceRatio); err != nil {
 			return err

@@ -36,7 +36,7 @@ func (a *Server) signIn(key signing.Key, webPages webpage.Options) http.Handler 
 		look.Accent, look.Text = theme.Accent, theme.Text
 	}
 	return signin.Handler(signin.Options{
-		BaseURL: a.Settings.BaseURL, BaseIsDefault: a.Settings.BaseURLIsDefault, Logger: a.Logger, Key: key, Store: accounts{a.Store.Account}, Provider: a.provider,
+		BaseURL: a.Settings.BaseURL, BaseIsDefault: a.Settings.BaseURLIsDefault, Logger: a.Logger, Key: key, Store: accounts{a.Store.Account}, Provider: a.provider, Limits: a.limiters,
 		Missing: func(w http.ResponseWriter, r *http.Request) {
 			if webpage.IsVisit(r) {
 				webPages.NotFound(w, r)
@@ -273,7 +273,7 @@ func (a *Server) authenticate(ctx context.Context, token string) (auth.Caller, e
 		return a.Store.Account.Authenticate(ctx, token)
 	}
 	network := auth.Account(ctx)
-	if wait, ok := a.idTokens.Allow(network, time.Now()); !ok {
+	if wait, ok := a.idTokens.Allow(ctx, network); !ok {
 		return auth.Caller{}, &models.Error{
 			Code: models.RateLimited, Limit: maxRefusedIDTokens, RetryAfter: wait,
 			Message: fmt.Sprintf("more than %d ID tokens from this network were rejected within 5 minutes: wait %s", maxRefusedIDTokens, wait),
@@ -281,7 +281,7 @@ func (a *Server) authenticate(ctx context.Context, token string) (auth.Caller, e
 	}
 	caller, err := a.Store.Account.AuthenticateBearer(ctx, token, a.provider.Verify)
 	if !errors.Is(err, oidc.ErrRefused) {
-		a.idTokens.Refund(network)
+		a.idTokens.Refund(ctx, network)
 	}
 	switch {
 	case errors.Is(err, oidc.ErrNotAdmitted):

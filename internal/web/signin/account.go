@@ -3,7 +3,6 @@ package signin
 import (
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/clientip"
@@ -42,21 +41,21 @@ const (
 // requests limits the requests of visitors without an account in each ratelimit.Window: network
 // limits new accounts and mails for each network, and name limits mails for each name or address
 // that was entered.
-type requests struct{ network, name *ratelimit.Limiter }
+type requests struct{ network, name *ratelimit.Strict }
 
 const (
 	requestsPerNetwork = 20
 	mailsPerName       = 3
 )
 
-func newRequests() requests {
-	return requests{ratelimit.New(requestsPerNetwork), ratelimit.New(mailsPerName)}
+func newRequests(g *ratelimit.Group) requests {
+	return requests{g.Strict("accounts of a network", requestsPerNetwork), g.Strict("mails to a name", mailsPerName)}
 }
 
 // allowed counts a request of a network. If the limit is exceeded, it writes the response and
 // returns false.
 func (s *site) allowed(w http.ResponseWriter, r *http.Request) bool {
-	wait, ok := s.requests.network.Allow(clientip.Network(r), time.Now())
+	wait, ok := s.requests.network.Allow(r.Context(), clientip.Network(r))
 	if !ok {
 		s.tooMany(w, r, wait)
 	}
@@ -103,7 +102,7 @@ func (s *site) changePassword(w http.ResponseWriter, r *http.Request) {
 		s.account(w, r, who, secret, status, message, "")
 		return
 	}
-	s.attempts.succeeded(account, network, s.device(r, account))
+	s.attempts.succeeded(r.Context(), account, network, s.device(r, account))
 	s.account(w, r, who, secret, http.StatusOK, language.Message{}, texts(r).PasswordChanged)
 }
 

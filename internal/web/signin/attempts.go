@@ -16,7 +16,7 @@ import (
 // signed in before has a separate limit, so attempts of others neither slow it down nor lock it
 // out.
 type attempts struct {
-	pair, account, network, device *ratelimit.Limiter
+	pair, account, network, device *ratelimit.Strict
 	slowdown                       time.Duration
 }
 
@@ -31,9 +31,10 @@ const (
 // accountSlowdown is the delay of each attempt on an account with too many attempts.
 const accountSlowdown = 2 * time.Second
 
-func newAttempts() attempts {
+func newAttempts(g *ratelimit.Group) attempts {
 	return attempts{
-		pair: ratelimit.New(perPair), account: ratelimit.New(perAccount), network: ratelimit.New(perNetwork), device: ratelimit.New(perDevice),
+		pair: g.Strict("sign-in of a pair", perPair), account: g.Strict("sign-in to an account", perAccount),
+		network: g.Strict("sign-in from a network", perNetwork), device: g.Strict("sign-in with a device", perDevice),
 		slowdown: accountSlowdown,
 	}
 }
@@ -42,19 +43,18 @@ func newAttempts() attempts {
 // device is the ID of the browser if its user has signed in with it before, and otherwise "". If a
 // limit is exceeded, ok is false and wait is the time until the next attempt is allowed.
 func (a attempts) take(ctx context.Context, account, network, device string) (wait time.Duration, ok bool) {
-	now := time.Now()
 	if device != "" {
-		if _, ok := a.device.Allow(device, now); ok {
+		if _, ok := a.device.Allow(ctx, device); ok {
 			return 0, true
 		}
 	}
-	if wait, ok := a.network.Allow(network, now); !ok || account == "" {
+	if wait, ok := a.network.Allow(ctx, network); !ok || account == "" {
 		return wait, ok
 	}
-	if wait, ok := a.pair.Allow(pairOf(account, network), now); !ok {
+	if wait, ok := a.pair.Allow(ctx, pairOf(account, network)); !ok {
 		return wait, false
 	}
-	if _, ok := a.account.Allow(account, now); !ok {
+	if _, ok := a.account.Allow(ctx, account); !ok {
 		select {
 		case <-time.After(a.slowdown):
 		case <-ctx.Done(): // the client has disconnected
@@ -65,13 +65,14 @@ func (a attempts) take(ctx context.Context, account, network, device string) (wa
 
 // succeeded resets the counts of attempts of a user who entered the correct password. If the
 // browser is known, only its own count is reset, so that others on the same network gain no
-// attempts.
-func (a attempts) succeeded(account, network, device string) {
+// attempts. The attempt itself does not count for the network: many users may share one address.
+func (a attempts) succeeded(ctx context.Context, account, network, device string) {
 	if device != "" {
-		a.device.Forgive(device)
+		a.device.Forgive(ctx, device)
 		return
 	}
-	a.pair.Forgive(pairOf(account, network))
+	a.network.Refund(ctx, network)
+	a.pair.Forgive(ctx, pairOf(account, network))
 }
 
 func pairOf(account, network string) string { return account + " " + network }

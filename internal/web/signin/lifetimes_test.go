@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/meshyard/meshyard/internal/ratelimit"
 	"github.com/meshyard/meshyard/internal/urls/signing"
 	"github.com/meshyard/meshyard/internal/web/language"
 )
@@ -27,7 +28,7 @@ func returning(w *httptest.ResponseRecorder) *http.Request {
 // beyond the limit, except in a browser that the user has signed in with.
 func TestAttemptsAreSlowedDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := newAttempts()
+		a := newAttempts(ratelimit.NewGroup(nil))
 		try := func(network, device string) time.Duration {
 			t.Helper()
 			begin := time.Now()
@@ -48,6 +49,24 @@ func TestAttemptsAreSlowedDown(t *testing.T) {
 			t.Errorf("an attempt in a known browser took %s, want no delay", took)
 		}
 	})
+}
+
+// TestUsersOfOneNetwork checks that sign-ins with the right password do not count towards the limit
+// of their network, and that those with a wrong one do.
+func TestUsersOfOneNetwork(t *testing.T) {
+	a := newAttempts(ratelimit.NewGroup(nil))
+	for i := range 3 * perNetwork {
+		name := fmt.Sprint("user", i)
+		if wait, ok := a.take(t.Context(), name, "school", ""); !ok {
+			t.Fatalf("sign-in %d is refused for %s", i+1, wait)
+		}
+		a.succeeded(t.Context(), name, "school", "")
+	}
+	for i := range perNetwork + 1 {
+		if _, ok := a.take(t.Context(), fmt.Sprint("other", i), "school", ""); ok != (i < perNetwork) {
+			t.Errorf("attempt %d: got %t", i+1, ok)
+		}
+	}
 }
 
 // TestDeviceIsForgotten checks that a browser is known for deviceLifetime after a sign-in.

@@ -89,7 +89,7 @@ func (s *site) linkAccount(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	s.attempts.succeeded(account, network, s.device(r, account))
+	s.attempts.succeeded(r.Context(), account, network, s.device(r, account))
 	if err := s.Store.LinkIdentity(r.Context(), who, u.Identity); err != nil {
 		s.fail(w, r, err)
 		return

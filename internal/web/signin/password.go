@@ -65,7 +65,7 @@ func (s *site) signInByPassword(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	s.attempts.succeeded(account, network, device)
+	s.attempts.succeeded(r.Context(), account, network, device)
 	if s.signIn(w, r, who) {
 		s.rememberDevice(w, account)
 		http.Redirect(w, r, s.onward(r, next), http.StatusSeeOther)

@@ -93,7 +93,7 @@ func (s *site) signUp(w http.ResponseWriter, r *http.Request) {
 		s.showAgain(w, r, "sign-up", http.StatusBadRequest, signUpPath, url.Values{"next": {next}}, v)
 		return
 	}
-	if _, ok := s.requests.name.Allow(forSignUp+" "+strings.ToLower(email), time.Now()); ok {
+	if _, ok := s.requests.name.Allow(r.Context(), forSignUp+" "+strings.ToLower(email)); ok {
 		if err := s.Store.RequestSignUp(r.Context(), email); err != nil {
 			s.fail(w, r, err)
 			return
@@ -172,7 +172,7 @@ func (s *site) forgotten(w http.ResponseWriter, r *http.Request) {
 	}
 	name := strings.TrimSpace(r.PostFormValue("name"))
 	if name != "" && len(name) <= maxEmail {
-		if _, ok := s.requests.name.Allow(forReset+" "+strings.ToLower(name), time.Now()); ok {
+		if _, ok := s.requests.name.Allow(r.Context(), forReset+" "+strings.ToLower(name)); ok {
 			if err := s.Store.RequestReset(r.Context(), name); err != nil {
 				s.fail(w, r, err)
 				return

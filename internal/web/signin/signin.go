@@ -17,6 +17,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/auth/oauth"
 	"github.com/meshyard/meshyard/internal/auth/oidc"
+	"github.com/meshyard/meshyard/internal/ratelimit"
 	"github.com/meshyard/meshyard/internal/urls"
 	"github.com/meshyard/meshyard/internal/urls/signing"
 )
@@ -66,7 +67,8 @@ type Options struct {
 	Key      signing.Key
 	Store    Store
 	Provider *oidc.Provider // nil: none
-	SiteName string         // in titles and at the top of pages
+	Limits   *ratelimit.Group
+	SiteName string // in titles and at the top of pages
 	Look     Look
 	// SendsMail reports whether the server sends mail, and Registration whether visitors can create an
 	// account without an invitation.
@@ -116,7 +118,7 @@ func IsPage(path string) bool {
 // Handler serves /login and all paths below it, /signin, /signup, /logout, and the description of
 // OAuth 2 at /.well-known/oauth-authorization-server.
 func Handler(o Options) http.Handler {
-	s := &site{Options: o, Cookies: CookiesAt(o.BaseURL), origin: http.NewCrossOriginProtection(), attempts: newAttempts(), requests: newRequests()}
+	s := &site{Options: o, Cookies: CookiesAt(o.BaseURL), origin: http.NewCrossOriginProtection(), attempts: newAttempts(o.Limits), requests: newRequests(o.Limits)}
 	if u, err := url.Parse(o.BaseURL); err == nil {
 		// A proxy may change the host of requests, so the origin of the base URL is trusted explicitly.
 		// It is valid, because the settings have been checked.
