@@ -27,7 +27,7 @@ func processing(f *models.File, p *models.Preview) *model.Processing {
 	if p == nil || subject == "" || p.IsEmpty() {
 		state := &model.Processing{State: model.ProcessingStateNotApplicable}
 		if hint := preview.Hint(f.ContentType); hint != "" {
-			state.Hint = &hint
+			state.Hint, state.Reason = &hint, new(preview.ImageFormat)
 		}
 		return state
 	}
@@ -42,6 +42,9 @@ func processing(f *models.File, p *models.Preview) *model.Processing {
 		state.State = model.ProcessingStateDone
 	case models.PreviewFailed:
 		state.State, state.Error = model.ProcessingStateFailed, &p.Error
+		if p.Reason != "" {
+			state.Reason = &p.Reason
+		}
 	default:
 		state.State = model.ProcessingStateWaiting
 	}

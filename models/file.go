@@ -98,7 +98,7 @@ type File struct {
 type FileFields = fieldset.Set[File]
 
 // previewFields are the fields of a preview that are read with its file.
-var previewFields = fieldset.Of[Preview]("ID", "SHA256", "Subject", "Version", "State", "Stage", "Progress", "Error", "Attempts", "ImageFormat",
+var previewFields = fieldset.Of[Preview]("ID", "SHA256", "Subject", "Version", "State", "Stage", "Progress", "Error", "Reason", "Attempts", "ImageFormat",
 	"Width", "Height", "Threejs", "GLB")
 
 // The columns of a preview that are large.

@@ -31,15 +31,17 @@ const (
 type Preview struct {
 	bun.BaseModel `bun:"table:previews,alias:p"`
 
-	ID          int64           `bun:",pk,autoincrement"`
-	SHA256      string          `bun:"sha256"` // of the content, hex
-	Subject     preview.Subject // what the content is interpreted as
-	Version     int32           // of the pipeline
-	State       PreviewState
-	Stage       string
-	Progress    float64 // 0 to 1
-	Error       string  // the reason of the failure, for the owner of a file
-	OwnerID     int64   // of the first file that requested it, for fair scheduling
+	ID       int64           `bun:",pk,autoincrement"`
+	SHA256   string          `bun:"sha256"` // of the content, hex
+	Subject  preview.Subject // what the content is interpreted as
+	Version  int32           // of the pipeline
+	State    PreviewState
+	Stage    string
+	Progress float64 // 0 to 1
+	Error    string  // what failed, for the owner of a file
+	// Why it failed; empty if a version without reasons made it fail.
+	Reason      preview.Reason
+	OwnerID     int64 // of the first file that requested it, for fair scheduling
 	Attempts    int32
 	Outages     int32      // how many of the last attempts an outage ended; they do not count
 	BegunAt     *time.Time // when the last attempt started

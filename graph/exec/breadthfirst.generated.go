@@ -5264,6 +5264,17 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
+			"reason": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.Processing)
+					p := obj.Reason
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return model.AppendNoPreviewReason(b, v), true
+				},
+			},
 			"attempts": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*model.Processing)

@@ -7,6 +7,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/graphql/graphqlenum"
 	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/preview"
 	"github.com/meshyard/meshyard/internal/slicerlink"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/moderation"
@@ -138,6 +139,29 @@ func AppendModerationAction(b []byte, v models.Action) []byte { return moderatio
 
 // UnmarshalModerationAction reads the name of a value of the enum ModerationAction.
 func UnmarshalModerationAction(v any) (models.Action, error) { return moderationAction.Unmarshal(v) }
+
+var noPreviewReason = graphqlenum.Of("NoPreviewReason", map[string]preview.Reason{
+	"MALFORMED":     preview.Malformed,
+	"UNSUPPORTED":   preview.Unsupported,
+	"ENCRYPTED":     preview.Encrypted,
+	"TOO_LARGE":     preview.TooLarge,
+	"EMPTY":         preview.Empty,
+	"OUT_OF_MEMORY": preview.OutOfMemory,
+	"TOO_SLOW":      preview.TooSlow,
+	"MISSING":       preview.Missing,
+	"CRASHED":       preview.Crashed,
+	"INTERRUPTED":   preview.Interrupted,
+	"IMAGE_FORMAT":  preview.ImageFormat,
+})
+
+// MarshalNoPreviewReason writes a value of the enum NoPreviewReason.
+func MarshalNoPreviewReason(v preview.Reason) graphql.Marshaler { return noPreviewReason.Marshal(v) }
+
+// AppendNoPreviewReason appends the encoding of MarshalNoPreviewReason to b.
+func AppendNoPreviewReason(b []byte, v preview.Reason) []byte { return noPreviewReason.Append(b, v) }
+
+// UnmarshalNoPreviewReason reads the name of a value of the enum NoPreviewReason.
+func UnmarshalNoPreviewReason(v any) (preview.Reason, error) { return noPreviewReason.Unmarshal(v) }
 
 var notificationKind = graphqlenum.Of("NotificationKind", map[string]social.NotificationKind{
 	"COMMENT":           social.NotifyComment,

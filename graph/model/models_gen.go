@@ -11,6 +11,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/preview"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/account"
 	"github.com/meshyard/meshyard/models/activity"
@@ -543,6 +544,9 @@ type Processing struct {
 	// Why an image has no preview and what to do, as a message for the file's owner, such as for HEIC;
 	// null unless NOT_APPLICABLE.
 	Hint *string `json:"hint,omitempty"`
+	// Why there is no preview, for clients that translate it; `error` or `hint` has the details. Null
+	// unless one of them is set, and for failures of versions that did not record the reason.
+	Reason *preview.Reason `json:"reason,omitempty"`
 	// The number of times that processing was started. It fails after three attempts that were
 	// interrupted because the server ended.
 	Attempts int32 `json:"attempts"`

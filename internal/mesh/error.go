@@ -6,13 +6,17 @@ import "fmt"
 type Reason string
 
 // Malformed: the file violates its format. Unsupported: the file is valid but uses a feature that
-// is not supported. TooLarge: the file exceeds the limits. Empty: the file is valid but has no
-// triangles and no points.
+// is not supported. Encrypted: the file has a password. TooLarge: the file exceeds the limits.
+// Empty: the file is valid but has no triangles and no points. OutOfMemory and TooSlow: the file
+// needs more memory or time than it may use.
 const (
 	Malformed   Reason = "malformed"
 	Unsupported Reason = "unsupported"
-	TooLarge    Reason = "too large"
+	Encrypted   Reason = "encrypted"
+	TooLarge    Reason = "too_large"
 	Empty       Reason = "empty"
+	OutOfMemory Reason = "out_of_memory"
+	TooSlow     Reason = "too_slow"
 )
 
 // Error explains to the user who uploaded a file why it has no mesh. It is permanent: decoding the

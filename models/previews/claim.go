@@ -149,12 +149,12 @@ func attempt(q *bun.UpdateQuery, p *models.Preview) *bun.UpdateQuery {
 // took returns the duration of the attempt so far in milliseconds.
 func took(p *models.Preview, at time.Time) int64 { return max(1, at.Sub(*p.BegunAt).Milliseconds()) }
 
-// failPreview marks a preview as failed, because another attempt would fail again. why is shown to
-// the owner of the file.
-func (s *Store) failPreview(ctx context.Context, p *models.Preview, why string) error {
+// failPreview marks a preview as failed, because another attempt would fail again. why says in
+// English to the owner of the file what reason means.
+func (s *Store) failPreview(ctx context.Context, p *models.Preview, reason preview.Reason, why string) error {
 	p.State = models.PreviewFailed
 	return s.endPreview(ctx, p, func(q *bun.UpdateQuery, at time.Time) {
-		q.Set("state = ?", models.PreviewFailed).Set("error = ?", why).Set("beat_at = ?", at).Set("outages = 0")
+		q.Set("state = ?", models.PreviewFailed).Set("error = ?", why).Set("reason = ?", reason).Set("beat_at = ?", at).Set("outages = 0")
 	})
 }
 
@@ -162,7 +162,7 @@ func (s *Store) failPreview(ctx context.Context, p *models.Preview, why string) 
 // waits longer after each attempt, and fails after three attempts.
 func (s *Store) retryPreview(ctx context.Context, p *models.Preview, why string) error {
 	if p.Attempts >= maxPreviewAttempts {
-		return s.failPreview(ctx, p, fmt.Sprintf("It was tried three times. %s", why))
+		return s.failPreview(ctx, p, preview.Interrupted, fmt.Sprintf("It was tried three times. %s", why))
 	}
 	p.State = models.PreviewWaiting
 	return s.endPreview(ctx, p, func(q *bun.UpdateQuery, at time.Time) {

@@ -131,7 +131,7 @@ func TestRescheduledPreview(t *testing.T) {
 		if older.ID != newer.ID || older.Attempts != newer.Attempts {
 			t.Fatalf("attempts %d of %d and %d of %d", older.Attempts, older.ID, newer.Attempts, newer.ID)
 		}
-		if err := s.failPreview(ctx, older, "A failure of the older version."); err != nil {
+		if err := s.failPreview(ctx, older, preview.Crashed, "A failure of the older version."); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.finishPreview(ctx, older, preview.Result{Width: 1}); err != nil {

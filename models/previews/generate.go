@@ -33,7 +33,7 @@ func (s *Store) GeneratePreview(ctx context.Context) (again bool, err error) {
 	defer end()
 	defer func() { s.previewed(p, models.Now()) }()
 	if p.Attempts > maxPreviewAttempts {
-		return true, s.failPreview(ctx, p, "The server stopped three times while it processed this file, so it does not try again.")
+		return true, s.failPreview(ctx, p, preview.Interrupted, "The server stopped three times while it processed this file, so it does not try again.")
 	}
 	result, err := s.derive(ctx, p)
 	if err != nil {
@@ -46,9 +46,10 @@ func (s *Store) GeneratePreview(ctx context.Context) (again bool, err error) {
 	case err == nil:
 		return true, s.finishPreview(ctx, p, result)
 	case errors.As(err, &bad):
-		return true, s.failPreview(ctx, p, bad.Message)
+		return true, s.failPreview(ctx, p, preview.ReasonOf(bad), bad.Message)
 	case errors.As(err, &crash):
-		return true, errors.Join(err, s.failPreview(ctx, p, "The preview process crashed on this file; the log of the server has the details."))
+		why := "The preview process crashed on this file; the log of the server has the details."
+		return true, errors.Join(err, s.failPreview(ctx, p, preview.Crashed, why))
 	case ctx.Err() != nil, errors.As(err, &interrupted) && interrupted.Starved:
 		return true, s.releasePreview(ctx, p)
 	case errors.As(err, &interrupted):
@@ -80,7 +81,7 @@ func (s *Store) previewed(p *models.Preview, at time.Time) {
 func (s *Store) derive(ctx context.Context, p *models.Preview) (preview.Result, error) {
 	source, err := s.core.OpenContent(ctx, p.SHA256)
 	if errors.Is(err, bucket.ErrNotExist) {
-		return preview.Result{}, mesh.Errorf(mesh.Empty, "The content of this file is missing.")
+		return preview.Result{}, mesh.Errorf(mesh.Reason(preview.Missing), "The content of this file is missing.")
 	}
 	if err != nil {
 		return preview.Result{}, err

@@ -84,7 +84,7 @@ func (again Again) where(q *bun.SelectQuery) {
 // whether it did. A preview of a newer version of the pipeline keeps its version.
 func (s *Store) Regenerate(ctx context.Context, p *models.Preview) (bool, error) {
 	updated, err := s.core.DB.Write.NewUpdate().Model((*models.Preview)(nil)).
-		Set("state = ?, version = ?, attempts = 0, error = '', progress = 0, beat_at = ?", models.PreviewWaiting, max(p.Version, preview.Version), models.Now()).
+		Set("state = ?, version = ?, attempts = 0, error = '', reason = '', progress = 0, beat_at = ?", models.PreviewWaiting, max(p.Version, preview.Version), models.Now()).
 		Where("id = ? AND state = ? AND attempts = ?", p.ID, p.State, p.Attempts).Exec(ctx)
 	if err != nil {
 		return false, err

@@ -2,7 +2,7 @@
 // language for which it builds the script. %s and %d are placeholders; %[1]s is the first value wherever it stands, and %% is a percent sign.
 import { counts, sentences, text } from '#texts';
 import { count } from './format';
-import type { License, MeshFormat, ModerationAction, ReportReason, SearchSort, SearchType } from './generated';
+import type { License, MeshFormat, ModerationAction, NoPreviewReason, ReportReason, SearchSort, SearchType } from './generated';
 
 type Value = string | number;
 type Sentences<T> = { [K in keyof T]: T[K] extends string ? (...values: Value[]) => string : Sentences<T[K]> };
@@ -25,6 +25,7 @@ const counted = Object.fromEntries(Object.entries(counts).map(([key, { one, othe
 const named: {
   types: Record<SearchType, string>; sorts: Record<SearchSort, string>; licenses: Record<License, string>; formats: Record<MeshFormat, string>;
   reasons: Record<ReportReason, string>; actions: Record<ModerationAction, string>;
+  noPreviewReasons: Record<NoPreviewReason, string>;
 } = text;
 
 // The reasons that the server records itself, in English.

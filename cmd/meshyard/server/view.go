@@ -117,7 +117,10 @@ func showPreview(m *viewer.Model, p *models.Preview, derived func(kind, name str
 		m.State, m.Progress = viewer.Running, p.Progress
 		return
 	case models.PreviewFailed:
-		m.State, m.Error = viewer.Failed, p.Error
+		m.State, m.Reason = viewer.Failed, p.Reason.Upper()
+		if p.Reason.HasDetails() {
+			m.Error = p.Error
+		}
 		return
 	case models.PreviewDone:
 	default:

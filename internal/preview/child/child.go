@@ -142,7 +142,7 @@ func (r Runner) Derive(ctx context.Context, source *os.File, subject preview.Sub
 func (r Runner) exitError(state *os.ProcessState, trace string) error {
 	switch {
 	case outOfMemory(trace):
-		return mesh.Errorf(mesh.TooLarge, "The preview needed more than %d MiB of memory.", r.Memory>>20)
+		return mesh.Errorf(mesh.OutOfMemory, "The preview needed more than %d MiB of memory.", r.Memory>>20)
 	case killed(state):
 		return &Interrupted{Message: fmt.Sprintf("The preview process was killed (%s).", state)}
 	}

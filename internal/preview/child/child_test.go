@@ -164,15 +164,19 @@ func TestEnds(t *testing.T) {
 		content []byte
 		subject preview.Subject
 		as      any
+		reason  mesh.Reason // of bad
 		message string
 	}{
-		{"not a mesh", Runner{}, []byte("<html>"), "stl", &bad, "HTML"},
-		{"too many triangles for the memory", Runner{Memory: 250 << 20}, meshtest.SphereSTL(1_200_000), "stl", &bad, "at most"},
-		{"memory", Runner{Memory: 85 << 20}, large(t), "image", &bad, "more than 85 MiB of memory"},
-		{"processor time", Runner{CPU: time.Millisecond}, meshtest.SphereSTL(400_000), "stl", &bad, "processor time"},
-		{"deadline", Runner{Deadline: 300 * time.Millisecond}, meshtest.SphereSTL(600_000), "stl", &interrupted, "took longer than 0.3 seconds"},
+		{"not a mesh", Runner{}, []byte("<html>"), "stl", &bad, mesh.Malformed, "HTML"},
+		{"too many triangles for the memory", Runner{Memory: 250 << 20}, meshtest.SphereSTL(1_200_000), "stl", &bad, mesh.TooLarge, "at most"},
+		{"memory", Runner{Memory: 85 << 20}, large(t), "image", &bad, mesh.OutOfMemory, "more than 85 MiB of memory"},
+		{"processor time", Runner{CPU: time.Millisecond}, meshtest.SphereSTL(400_000), "stl", &bad, mesh.TooSlow, "processor time"},
+		{"deadline", Runner{Deadline: 300 * time.Millisecond}, meshtest.SphereSTL(600_000), "stl", &interrupted, "", "took longer than 0.3 seconds"},
 	} {
 		_, _, usage, err := c.runner.derive(t, c.content, c.subject)
+		if c.as == any(&bad) && errors.As(err, &bad) && bad.Reason != c.reason {
+			t.Errorf("%s: got the reason %s, want %s", c.name, bad.Reason, c.reason)
+		}
 		if !errors.As(err, c.as) || !strings.Contains(err.Error(), c.message) {
 			t.Errorf("%s: got %T %v, want an error with %q", c.name, err, err, c.message)
 		}

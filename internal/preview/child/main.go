@@ -112,7 +112,7 @@ func end(frames *frameWriter, result preview.Result, err error) int {
 }
 
 func tooLong(cpu time.Duration) error {
-	return mesh.Errorf(mesh.TooLarge, "The preview needed more than %s of processor time.", inWords(cpu))
+	return mesh.Errorf(mesh.TooSlow, "The preview needed more than %s of processor time.", inWords(cpu))
 }
 
 // inWords formats a duration for a message, such as "2 minutes".

@@ -42,7 +42,8 @@ func load(code string) *Texts {
 	}
 	t := &Texts{
 		Code: d.Code, Name: d.Name, Date: d.Date, Thousands: d.Thousands, Decimal: d.Decimal,
-		Errors: d.Errors, Inputs: d.Inputs, Categories: map[string]string{}, Mails: d.Mails, SignIn: d.SignIn, Viewer: d.Viewer,
+		Errors: d.Errors, Inputs: d.Inputs, Categories: map[string]string{}, NoPreview: map[string]string{},
+		Mails: d.Mails, SignIn: d.SignIn, Viewer: d.Viewer,
 	}
 	shared := make(map[string]string)
 	for key, value := range d.Text {
@@ -53,6 +54,11 @@ func load(code string) *Texts {
 	if categories, ok := d.Text["categories"].(map[string]any); ok {
 		for slug, name := range categories {
 			t.Categories[slug], _ = name.(string)
+		}
+	}
+	if reasons, ok := d.Text["noPreviewReasons"].(map[string]any); ok {
+		for reason, text := range reasons {
+			t.NoPreview[reason], _ = text.(string)
 		}
 	}
 	t.Skip, t.CreateAccount = shared["skip"], shared["signUp"]
@@ -90,6 +96,10 @@ type Texts struct {
 
 	// Categories are the names of the categories of a new server by slug.
 	Categories map[string]string
+
+	// NoPreview are sentences for the reasons why a file has no preview, by their names in the
+	// GraphQL schema.
+	NoPreview map[string]string
 
 	Skip          string // the link to the content
 	CreateAccount string

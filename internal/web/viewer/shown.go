@@ -13,7 +13,7 @@ import (
 type shown struct {
 	State      State   `json:"state"`
 	Message    string  `json:"message"` // shown instead of the model until it is ready
-	Reason     string  `json:"reason"`  // if failed: the reason, in English
+	Reason     string  `json:"reason"`  // if failed: the details of the reason, in English
 	Progress   float64 `json:"progress"`
 	Threejs    string  `json:"threejs"`
 	GLB        string  `json:"glb"`
@@ -40,7 +40,7 @@ func show(m Model, t *language.Texts) shown {
 	case Done:
 		s.Message = t.Viewer.Loading
 	case Failed:
-		s.Message, s.Reason = t.Viewer.CannotShow, m.Error
+		s.Message, s.Reason = strings.TrimSpace(t.Viewer.CannotShow+" "+t.NoPreview[m.Reason]), m.Error
 	case None:
 		s.Message = t.Viewer.No3D
 	}

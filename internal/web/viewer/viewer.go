@@ -39,7 +39,8 @@ type Model struct {
 	Name         string // of the file
 	State        State
 	Progress     float64 // while running, 0 to 1
-	Error        string  // if failed: the reason, as a sentence for the user
+	Reason       string  // if failed: the name of the reason in the GraphQL schema, if it is known
+	Error        string  // if failed: the details of the reason, as a sentence in English
 	ThreejsURL   string  // loaded first, unless only the GLB has textures and it is not decimated
 	GLBURL       string  // the full model, Y up
 	Textured     bool    // the GLB has textures, which three.js JSON does not have

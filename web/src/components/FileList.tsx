@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { me } from '../config';
 import { bytes, millimeters } from '../format';
-import { recordDownload, type FileRow } from '../generated';
+import { recordDownload, type FileRow, type NoPreviewReason } from '../generated';
 import { send } from '../graphql';
 import { classOf } from '../pictures';
 import { t } from '../strings';
@@ -23,6 +23,14 @@ export function fileIcon(file: { kind: FileRow['kind'] }) {
   return <Icon name={file.kind === 'MODEL' ? 'cube' : file.kind === 'IMAGE' ? 'image' : 'file'} />;
 }
 
+// The reasons of which the message of the server, which is in English, says no more.
+const complete: (NoPreviewReason | null)[] = ['MISSING', 'CRASHED', 'INTERRUPTED'];
+
+/** Why a file has no preview. */
+export function NoPreview({ reason, error }: Pick<FileRow['processing'], 'reason' | 'error'>) {
+  return <>{t.processingFailed}{reason && `: ${t.noPreviewReasons[reason]}`}{error && !complete.includes(reason) && <>{reason ? ' ' : ': '}<span lang="en">{error}</span></>}</>;
+}
+
 /** The known properties of a file, such as its size and the size of its model. */
 export function FileFacts({ file }: { file: FileRow }) {
   const { mesh, processing } = file;
@@ -33,8 +41,8 @@ export function FileFacts({ file }: { file: FileRow }) {
       {mesh && <li>{t.triangles(mesh.triangles)}</li>}
       {mesh && mesh.triangles > 0 && <li class={mesh.watertight ? 'good' : 'bad'}>{mesh.watertight ? t.watertight : t.notWatertight}</li>}
       {(processing.state === 'WAITING' || processing.state === 'RUNNING') && <li>{t.processing}</li>}
-      {processing.state === 'FAILED' && <li class="bad">{t.processingFailed}{processing.error && <>: <span lang="en">{processing.error}</span></>}</li>}
-      {processing.hint && <li>{t.processingFailed}: <span lang="en">{processing.hint}</span></li>}
+      {processing.state === 'FAILED' && <li class="bad"><NoPreview {...processing} /></li>}
+      {processing.state === 'NOT_APPLICABLE' && processing.reason && <li><NoPreview {...processing} /></li>}
       {!file.isAvailable && <li class="bad">{t.unavailable}</li>}
     </ul>
   );

@@ -3,10 +3,11 @@ import { useState } from 'preact/hooks';
 import { useList } from '../cache';
 import { Fault } from '../components/Fault';
 import { Field } from '../components/Field';
+import { NoPreview } from '../components/FileList';
 import { More } from '../components/Grid';
 import { Empty, ErrorNotice } from '../components/Notice';
 import { me } from '../config';
-import { isolated } from '../format';
+import { isolated, millimeters } from '../format';
 import { problems, type ProblemKind, type ProblemsData } from '../generated';
 import { href } from '../router';
 import { t } from '../strings';
@@ -56,7 +57,8 @@ function ProblemView({ problem, reload }: { problem: Problem; reload: () => void
   return (
     <article class="panel">
       <h3><a href={href(`/thing:${thing.id}${file ? '/files' : ''}`)}>{thing.name}</a>{file && <span class="quiet"> {isolated(file.name)}</span>}</h3>
-      <p><b>{texts.name}</b>: {kind === 'NO_PREVIEW' || kind === 'SUSPICIOUS_UNITS' ? `${texts.hint} (${problem.message})` : texts.hint}</p>
+      <p><b>{texts.name}</b>: {texts.hint}{kind === 'SUSPICIOUS_UNITS' && file?.mesh && ` (${millimeters(file.mesh.size)})`}</p>
+      {kind === 'NO_PREVIEW' && file && <p class="bad"><NoPreview {...file.processing} /></p>}
       {other && <p><a href={href(`/thing:${other.id}/files`)}>{other.name}</a> <span class="quiet">{isolated(duplicateOf!.name)}</span></p>}
       {own && kind === 'NO_TAGS' && <Fix thing={thing} reload={reload}><Field id={`tags ${thing.id}`} label={m.addTags}><input id={`tags ${thing.id}`} name="addTags" required placeholder={t.tagsHint} /></Field></Fix>}
       {own && kind === 'NO_LICENSE' && <Fix thing={thing} reload={reload}><License id={`license ${thing.id}`} /></Fix>}

@@ -2,6 +2,7 @@ import { useRef, useState } from 'preact/hooks';
 import { mutate, useQuery } from '../cache';
 import { Avatar } from '../components/Avatar';
 import { Comments } from '../components/Comments';
+import { NoPreview } from '../components/FileList';
 import { Html } from '../components/Html';
 import { Icon } from '../components/Icon';
 import { LikeButton } from '../components/LikeButton';
@@ -74,7 +75,7 @@ export function MakePage({ id, comment }: { id: string; comment: string | null }
               )
               : <p class="quiet">{t.thingGone}</p>}
           </section>
-          {make.files.map((file) => file.processing.state === 'FAILED' && <p key={file.id} class="fault">{file.name}: {file.processing.error || t.processingFailed}</p>)}
+          {make.files.map((file) => file.processing.state === 'FAILED' && <p key={file.id} class="fault">{file.name}: <NoPreview {...file.processing} /></p>)}
           <p class="quiet"><time dateTime={make.createdAt}>{date(make.createdAt)}</time></p>
           {make.descriptionHtml && <Html html={make.descriptionHtml} />}
           {make.print && <MakePrint print={make.print} />}

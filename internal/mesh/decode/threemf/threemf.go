@@ -45,7 +45,7 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 		return nil, err
 	}
 	if relations[relationshipEncrypted] != "" || own[relationshipEncrypted] != "" {
-		return nil, mesh.Errorf(mesh.Unsupported, "The 3MF file is encrypted.")
+		return nil, mesh.Errorf(mesh.Encrypted, "The 3MF file is encrypted.")
 	}
 	if err := p.readVolumes(); err != nil {
 		return nil, err

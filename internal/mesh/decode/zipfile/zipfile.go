@@ -110,7 +110,7 @@ func (c *Archive) File(inside string) *zip.File { return c.byPath[strings.ToLowe
 func (c *Archive) Open(f *zip.File) (io.Reader, error) {
 	name := textscan.Quote([]byte(f.Name))
 	if f.Flags&1 != 0 {
-		return nil, mesh.Errorf(mesh.Unsupported, "The %s file is encrypted.", c.format)
+		return nil, mesh.Errorf(mesh.Encrypted, "The %s file is encrypted.", c.format)
 	}
 	if f.UncompressedSize64 > uint64(c.left) {
 		return nil, c.inflated()
