@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/meshyard/meshyard/models"
 )
 
 // TestRestoreBesideServer checks that restore and an import of everything are rejected while a
@@ -204,12 +206,17 @@ func (c *catalogue) marked() bool {
 }
 
 // rows returns the number of rows of a table.
-func (c *catalogue) rows(table string) (n int) {
+func (c *catalogue) rows(table string) int {
 	c.t.Helper()
 	db := c.open()
 	defer db.Close()
+	return rows(c.t, db, table)
+}
+
+func rows(t testing.TB, db *models.DB, table string) (n int) {
+	t.Helper()
 	if err := db.SQL().QueryRow("SELECT count(*) FROM " + table).Scan(&n); err != nil {
-		c.t.Fatal(err)
+		t.Fatal(err)
 	}
 	return n
 }
