@@ -26,5 +26,8 @@ func (s *Settings) checkMail() error {
 	if _, err := mail.ParseAddress(s.SMTPFrom); err != nil {
 		return fmt.Errorf("--smtp-from %q: must be an address such as Meshyard <no-reply@example.org>", s.SMTPFrom)
 	}
+	if s.BaseURLIsDefault {
+		return errors.New("--smtp-url: requires --base-url, with which the links in mails begin")
+	}
 	return nil
 }

@@ -66,11 +66,12 @@ func TestSettingsWithoutEffect(t *testing.T) {
 	t.Parallel()
 	const needsIssuer = ": requires --oidc-issuer"
 	for want, change := range map[string]func(*Settings){
-		"--smtp-from: requires --smtp-url":            func(s *Settings) { s.SMTPFrom = "a@example.org" },
-		"--oidc-role-claim" + needsIssuer:             func(s *Settings) { s.OIDCRoleClaim = "roles" },
-		"--oidc-name-claim" + needsIssuer:             func(s *Settings) { s.OIDCNameClaim = "name" },
-		"--oidc-allow-unverified-email" + needsIssuer: func(s *Settings) { s.OIDCAllowUnverifiedEmail = true },
-		"--oidc-administrators" + needsIssuer:         func(s *Settings) { s.OIDCAdministrators = []string{"staff"} },
+		"--smtp-url: requires --base-url, with which the links in mails begin": func(s *Settings) { s.SMTPURL, s.SMTPFrom = "smtp://mail.example.org", "a@example.org" },
+		"--smtp-from: requires --smtp-url":                                     func(s *Settings) { s.SMTPFrom = "a@example.org" },
+		"--oidc-role-claim" + needsIssuer:                                      func(s *Settings) { s.OIDCRoleClaim = "roles" },
+		"--oidc-name-claim" + needsIssuer:                                      func(s *Settings) { s.OIDCNameClaim = "name" },
+		"--oidc-allow-unverified-email" + needsIssuer:                          func(s *Settings) { s.OIDCAllowUnverifiedEmail = true },
+		"--oidc-administrators" + needsIssuer:                                  func(s *Settings) { s.OIDCAdministrators = []string{"staff"} },
 		"--oidc-role-claim: requires --oidc-administrators or --oidc-moderators": func(s *Settings) {
 			s.OIDCIssuer, s.OIDCClientID, s.OIDCRoleClaim = "https://id.example.org", "meshyard", "roles"
 		},

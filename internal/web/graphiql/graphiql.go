@@ -15,6 +15,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/web/assets"
+	"github.com/meshyard/meshyard/internal/web/language"
 )
 
 // Options configure the page. The zero value is ready to use.
@@ -93,8 +94,18 @@ func servePage(w http.ResponseWriter, r *http.Request, signedIn func(*http.Reque
 	if signedIn != nil {
 		who, _ = signedIn(r)
 	}
+	t := language.Of(r)
+	texts, err := json.Marshal(t.GraphiQL)
+	if err != nil { // never: it has strings alone
+		http.Error(w, t.SignIn.PageFailed, http.StatusInternalServerError)
+		return
+	}
 	var page bytes.Buffer
-	err := pageTemplate.Execute(&page, map[string]any{
+	err = pageTemplate.Execute(&page, map[string]any{
+		"Language": t.Code,
+		"T":        t.GraphiQL,
+		"Texts":    string(texts),
+		"Fill":     language.Fill,
 		"Nonce":    nonce,
 		"Root":     root,
 		"User":     who,
@@ -105,5 +116,6 @@ func servePage(w http.ResponseWriter, r *http.Request, signedIn func(*http.Reque
 		http.Error(w, "The page could not be created.", http.StatusInternalServerError)
 		return
 	}
+	t.SetHeader(w.Header())
 	assets.WritePage(w, http.StatusOK, pagePolicy(nonce), page.Bytes())
 }

@@ -224,3 +224,19 @@ func BenchmarkPage(b *testing.B) {
 		h.ServeHTTP(httptest.NewRecorder(), r)
 	}
 }
+
+// TestGerman checks that the page is in German for a visitor who prefers it.
+func TestGerman(t *testing.T) {
+	r := httptest.NewRequest("GET", "/graphiql", nil)
+	r.Header.Set("Accept-Language", "de-AT, en;q=0.5")
+	w := httptest.NewRecorder()
+	Handler(Options{}).ServeHTTP(w, r)
+	for _, want := range []string{`<html lang="de">`, ">Zugriffstoken</label>", `Oder <a href="login?next=/graphiql">melde dich an</a>`, "Datei für <code>$file</code>", `nicht angemeldet`} {
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("want %q in\n%s", want, w.Body)
+		}
+	}
+	if got := w.Header().Get("Content-Language"); got != "de" {
+		t.Errorf("got Content-Language %q", got)
+	}
+}

@@ -28,6 +28,8 @@ type document struct {
 	Mails                                Mails
 	SignIn                               SignIn
 	Viewer                               Viewer
+	Developers                           Developers
+	GraphiQL                             GraphiQL
 }
 
 // load returns the texts of a language. It panics if the file is invalid: it is part of the binary.
@@ -44,6 +46,7 @@ func load(code string) *Texts {
 		Code: d.Code, Name: d.Name, Date: d.Date, Thousands: d.Thousands, Decimal: d.Decimal,
 		Errors: d.Errors, Inputs: d.Inputs, Categories: map[string]string{}, NoPreview: map[string]string{},
 		Mails: d.Mails, SignIn: d.SignIn, Viewer: d.Viewer,
+		Developers: d.Developers, GraphiQL: d.GraphiQL,
 	}
 	shared := make(map[string]string)
 	for key, value := range d.Text {
@@ -107,6 +110,8 @@ type Texts struct {
 	SignIn        SignIn
 	Gallery       Gallery
 	Viewer        Viewer
+	Developers    Developers
+	GraphiQL      GraphiQL
 }
 
 // Mails are the texts of mails, which contain the name of the site and the username.

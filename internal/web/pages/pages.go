@@ -18,6 +18,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/urls"
 	"github.com/meshyard/meshyard/internal/web/assets"
+	"github.com/meshyard/meshyard/internal/web/language"
 )
 
 // Options configure the pages.
@@ -140,7 +141,12 @@ type view struct {
 	GraphiQL bool
 	Migrates bool
 	Guide    guide
+	Language *language.Texts
+	T        *language.Developers
 }
+
+// Fill replaces the placeholders of a text that contains HTML.
+func (v view) Fill(text string, values ...any) template.HTML { return language.Fill(text, values...) }
 
 // Asset returns the path of a file in assets.
 func (v view) Asset(name string) (string, error) { return AssetPath(v.Base, name) }
@@ -153,7 +159,11 @@ func (v view) Shell(path string) string {
 // page serves a page with a new nonce, so the response must not be stored.
 func (s site) page(name string, policy func(nonce string) string, text func() (guide, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		v := view{Page: name, Base: s.base, BaseURL: urls.BaseOf(r.Context(), s.BaseURL), Nonce: rand.Text(), GraphiQL: !s.Hardened, Migrates: s.Guide != nil}
+		t := language.Of(r)
+		v := view{
+			Page: name, Base: s.base, BaseURL: urls.BaseOf(r.Context(), s.BaseURL), Nonce: rand.Text(), GraphiQL: !s.Hardened, Migrates: s.Guide != nil,
+			Language: t, T: &t.Developers,
+		}
 		if s.SignedIn != nil {
 			v.User, _ = s.SignedIn(r)
 		}
@@ -171,6 +181,7 @@ func (s site) page(name string, policy func(nonce string) string, text func() (g
 			http.Error(w, "The page could not be created. The log of the server has the cause.", http.StatusInternalServerError)
 			return
 		}
+		t.SetHeader(w.Header())
 		assets.WritePage(w, http.StatusOK, policy(v.Nonce), page.Bytes())
 	})
 }

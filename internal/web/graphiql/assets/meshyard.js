@@ -7,6 +7,8 @@
   // This script is /graphiql/assets/meshyard.js, under whatever path a proxy adds in front.
   const endpoint = new URL('../../graphql', script.src).href;
   const { user, username } = script.dataset; // of who is signed in in this browser; the name can change
+  const texts = JSON.parse(script.dataset.texts); // of GraphiQL in internal/web/language
+  const say = (text, value) => text.replace('%s', () => value);
   const byId = id => document.getElementById(id);
 
   // GraphiQL's dialogs and menus put a style element into the page; their library takes its nonce from this global.
@@ -63,7 +65,7 @@
       const parsed = JSON.parse(text);
       if (parsed !== null && typeof parsed === 'object') return parsed;
     } catch { /* told below */ }
-    throw new Error(`The server answered ${response.status} ${response.statusText}`.trimEnd() + (text ? `: ${text.slice(0, 500)}` : '.'));
+    throw new Error(say(texts.Answered, `${response.status} ${response.statusText}`.trimEnd() + (text && `: ${text.slice(0, 500)}`)));
   };
 
   // A subscription arrives as server-sent events of the GraphQL over SSE protocol, distinct connections mode: "next" carries a result, "complete" ends it.
@@ -133,7 +135,7 @@
 
   const fetcher = (params, options) => {
     const open = JSON.stringify(params.variables ?? {}).match(placeholder);
-    if (open) throw new Error(`Write an id in place of ${open[0]} in the variables, or run the example that creates one first.`);
+    if (open) throw new Error(say(texts.MissingID, open[0]));
     // Just after a tab was opened, GraphiQL still has the name of the operation of the tab before.
     const operations = operationsOf(params.query);
     const operation = operations.length === 1 ? operations[0] : operations.find(({ name }) => name?.value === params.operationName);
@@ -158,7 +160,7 @@
     who.title = text;
   };
 
-  const tellSession = () => (username ? tellWho('in', `signed in as ${username}`) : tellWho('out', 'not signed in'));
+  const tellSession = () => (username ? tellWho('in', say(texts.SignedInAs, username)) : tellWho('out', texts.NotSignedIn));
 
   // A token is kept in this page alone: no storage of the browser holds it.
   let asked = 0;
@@ -169,16 +171,16 @@
     token = '';
     byId('token-forget').hidden = value === '';
     if (next === '') return tellSession();
-    if (/[^\x21-\x7e]/.test(next)) return tellWho('error', 'A token has no spaces and no special characters.');
+    if (/[^\x21-\x7e]/.test(next)) return tellWho('error', texts.BadToken);
 
     token = next;
-    tellWho('busy', 'checking…');
+    tellWho('busy', texts.Checking);
     let state = 'error';
     let text;
     try {
       const { data, errors } = await post({ query: '{ me { username } }' }).then(answer);
-      if (data?.me) [state, text] = ['in', `signed in as ${data.me.username}`];
-      else text = errors?.[0]?.message ?? 'The server does not know this token.';
+      if (data?.me) [state, text] = ['in', say(texts.SignedInAs, data.me.username)];
+      else text = errors?.[0]?.message ?? texts.UnknownToken;
     } catch (error) {
       text = error.message;
     }
@@ -196,7 +198,7 @@
   byId('token-show').addEventListener('click', event => {
     const shown = tokenInput.type === 'password';
     tokenInput.type = shown ? 'text' : 'password';
-    event.currentTarget.textContent = shown ? 'Hide' : 'Show';
+    event.currentTarget.textContent = shown ? texts.Hide : texts.Show;
     event.currentTarget.setAttribute('aria-pressed', shown);
   });
   byId('token-forget').addEventListener('click', () => {
@@ -222,7 +224,7 @@
     file = fileInput.files[0] ?? null;
     byId('file-forget').hidden = !file;
     delete fileNote.dataset.state;
-    if (file) fileNote.textContent = `${size(file.size)}, sent where a variable says "file": null`;
+    if (file) fileNote.textContent = say(texts.FileSent, size(file.size));
     else fileNote.innerHTML = fileHint;
   };
   // The operation goes out in any case: a null called file may mean something else than an upload.
@@ -230,7 +232,7 @@
     showFile();
     if (!place || file) return;
     fileNote.dataset.state = 'error';
-    fileNote.textContent = `${place.replace('variables.', '$')} is null: choose a file here to upload one.`;
+    fileNote.textContent = say(texts.FileMissing, place.replace('variables.', '$'));
   };
   fileInput.addEventListener('change', showFile);
   byId('file-forget').addEventListener('click', () => {
@@ -246,7 +248,7 @@
   let examples = [];
   let openExample = () => {};
 
-  const NEW_TAB = '# A new operation. Ctrl-Space completes, Ctrl-Enter runs it.\n\n';
+  const NEW_TAB = `# ${texts.NewTab}\n\n`;
 
   // Lives inside GraphiQL, where its editors can be reached, and opens examples for the menu in the bar.
   const ExampleOpener = () => {
@@ -307,6 +309,7 @@
     tokenInput.value = ''; // a browser may fill it in again after a reload
     tellSession();
     showFile();
+    byId('graphiql').lang = 'en'; // GraphiQL has no other language
     render();
   };
   start();

@@ -2,7 +2,7 @@
 (() => {
   'use strict';
 
-  const { base, user } = document.currentScript.dataset;
+  const { base, user, notShown } = document.currentScript.dataset;
   const place = document.getElementById('reference');
 
   // Swagger UI's dark colours hang on a class and not on what the system prefers.
@@ -30,6 +30,7 @@
   });
 
   const show = spec => {
+    place.lang = 'en'; // as the document
     // Requests go where the page came from: the policy allows no other place, and who reads it by another name or through a tunnel is served too.
     spec.servers = [{ url: location.origin + base }];
     SwaggerUIBundle({
@@ -62,6 +63,6 @@
     })
     .then(show)
     .catch(error => {
-      place.textContent = `The OpenAPI document could not be shown: ${error.message}.`;
+      place.textContent = notShown.replace('%s', () => error.message);
     });
 })();
