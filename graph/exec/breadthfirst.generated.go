@@ -2104,6 +2104,42 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return model.AppendInt64(b, v), true
 				},
 			},
+			"read": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.LibraryScan)
+					v := obj.Read
+					return model.AppendInt64(b, v), true
+				},
+			},
+			"progress": {
+				Get: func(object any) any {
+					obj := object.(*model.LibraryScan)
+					return obj.Progress
+				},
+				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
+					return ec.marshalNFloat2float64(ctx, nil, value.(float64))
+				},
+			},
+			"filesPerSecond": {
+				Get: func(object any) any {
+					obj := object.(*model.LibraryScan)
+					return obj.FilesPerSecond
+				},
+				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
+					return ec.marshalNFloat2float64(ctx, nil, value.(float64))
+				},
+			},
+			"remainingSeconds": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.LibraryScan)
+					p := obj.RemainingSeconds
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return strconv.AppendInt(b, int64(v), 10), true
+				},
+			},
 			"changed": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*model.LibraryScan)
@@ -4856,6 +4892,40 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[webhook.Delivery],
 			},
 		}},
+		"PlannedFile": {Name: "PlannedFile", Implements: []string{"PlannedFile"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"path": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.PlannedFile)
+					v := obj.Path
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"kind": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.PlannedFile)
+					v := obj.Kind
+					return model.AppendPlannedFileKind(b, v), true
+				},
+			},
+			"variant": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.PlannedFile)
+					p := obj.Variant
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"isCover": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.PlannedFile)
+					v := obj.IsCover
+					return strconv.AppendBool(b, v), true
+				},
+			},
+		}},
 		"PlannedThing": {Name: "PlannedThing", Implements: []string{"PlannedThing"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"path": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
@@ -4871,12 +4941,67 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
+			"collection": {
+				Get: func(object any) any {
+					obj := object.(*model.PlannedThing)
+					return obj.Collection
+				},
+				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
+					return ec.marshalNString2ᚕstringᚄ(ctx, nil, value.([]string))
+				},
+			},
+			"license": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.PlannedThing)
+					p := obj.License
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
 			"fileCount": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*model.PlannedThing)
 					v := obj.FileCount
 					return strconv.AppendInt(b, int64(v), 10), true
 				},
+			},
+			"modelCount": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.PlannedThing)
+					v := obj.ModelCount
+					return strconv.AppendInt(b, int64(v), 10), true
+				},
+			},
+			"pictureCount": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.PlannedThing)
+					v := obj.PictureCount
+					return strconv.AppendInt(b, int64(v), 10), true
+				},
+			},
+			"documentCount": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.PlannedThing)
+					v := obj.DocumentCount
+					return strconv.AppendInt(b, int64(v), 10), true
+				},
+			},
+			"attachmentCount": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.PlannedThing)
+					v := obj.AttachmentCount
+					return strconv.AppendInt(b, int64(v), 10), true
+				},
+			},
+			"files": {
+				Get: func(object any) any {
+					obj := object.(*model.PlannedThing)
+					return obj.Files
+				},
+				Each: breadthfirst.EachPointer[model.PlannedFile],
 			},
 		}},
 		"Point": {Name: "Point", Implements: []string{"Point"}, Fields: map[string]*breadthfirst.Field[*executionContext]{

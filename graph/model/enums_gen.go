@@ -6,6 +6,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/graphql/graphqlenum"
+	"github.com/meshyard/meshyard/internal/layout"
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/internal/preview"
 	"github.com/meshyard/meshyard/internal/slicerlink"
@@ -203,6 +204,22 @@ func AppendOperatingSystem(b []byte, v slicerlink.OS) []byte { return operatingS
 
 // UnmarshalOperatingSystem reads the name of a value of the enum OperatingSystem.
 func UnmarshalOperatingSystem(v any) (slicerlink.OS, error) { return operatingSystem.Unmarshal(v) }
+
+var plannedFileKind = graphqlenum.Of("PlannedFileKind", map[string]layout.Kind{
+	"MODEL":      layout.Model,
+	"PICTURE":    layout.Picture,
+	"DOCUMENT":   layout.Document,
+	"ATTACHMENT": layout.Attachment,
+})
+
+// MarshalPlannedFileKind writes a value of the enum PlannedFileKind.
+func MarshalPlannedFileKind(v layout.Kind) graphql.Marshaler { return plannedFileKind.Marshal(v) }
+
+// AppendPlannedFileKind appends the encoding of MarshalPlannedFileKind to b.
+func AppendPlannedFileKind(b []byte, v layout.Kind) []byte { return plannedFileKind.Append(b, v) }
+
+// UnmarshalPlannedFileKind reads the name of a value of the enum PlannedFileKind.
+func UnmarshalPlannedFileKind(v any) (layout.Kind, error) { return plannedFileKind.Unmarshal(v) }
 
 var popularityEvent = graphqlenum.Of("PopularityEvent", map[string]models.PopularityEvent{
 	"DOWNLOAD": models.Downloaded,

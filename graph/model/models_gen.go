@@ -11,6 +11,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/layout"
 	"github.com/meshyard/meshyard/internal/preview"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/account"
@@ -402,6 +403,14 @@ type LibraryScan struct {
 	Found int64 `json:"found"`
 	// New files.
 	Added int64 `json:"added"`
+	// The files of the folders that the scan has read, because something in them had changed.
+	Read int64 `json:"read"`
+	// The share of what has changed that is stored, from 0 to 1. It is 0 until all folders are listed.
+	Progress float64 `json:"progress"`
+	// The number of files that the scan has read in a second.
+	FilesPerSecond float64 `json:"filesPerSecond"`
+	// The estimated time until the end. Null if no scan is in progress, and until it is known.
+	RemainingSeconds *int32 `json:"remainingSeconds,omitempty"`
 	// Files with other bytes.
 	Changed int64 `json:"changed"`
 	// Files at another path.
@@ -500,14 +509,41 @@ type PingWebhookPayload struct {
 	Delivery *webhook.Delivery `json:"delivery"`
 }
 
+// What a file of a library would be.
+type PlannedFile struct {
+	// The path in the thing.
+	Path string `json:"path"`
+	// What it would be.
+	Kind layout.Kind `json:"kind"`
+	// What distinguishes it from other files of the thing, such as `Supported, 32mm`. Null if its name
+	// says nothing.
+	Variant *string `json:"variant,omitempty"`
+	// Whether it would be the picture of the thing in lists.
+	IsCover bool `json:"isCover"`
+}
+
 // What a folder would become.
 type PlannedThing struct {
 	// The path of the folder, or of the first file if several things are in a folder.
 	Path string `json:"path"`
 	// The name of the thing.
 	Name string `json:"name"`
+	// The names of the folders that contain it as a collection, from the outermost one.
+	Collection []string `json:"collection"`
+	// The name of the license that its files mention. Null if none was recognized.
+	License *string `json:"license,omitempty"`
 	// The number of its files.
 	FileCount int32 `json:"fileCount"`
+	// The number of its models.
+	ModelCount int32 `json:"modelCount"`
+	// The number of its pictures.
+	PictureCount int32 `json:"pictureCount"`
+	// The number of its documents.
+	DocumentCount int32 `json:"documentCount"`
+	// The number of its other files.
+	AttachmentCount int32 `json:"attachmentCount"`
+	// The first 20 files, the cover first.
+	Files []*PlannedFile `json:"files"`
 }
 
 // A point, or the side lengths of a box.

@@ -32,7 +32,7 @@ func (s *Store) acquire(ctx context.Context, l *Library) (*lease, error) {
 	held := &lease{s, l, rand.Text()}
 	changed, err := s.core.DB.Write.NewUpdate().Model((*Library)(nil)).
 		Set("scanner = ?, beat_at = ?, started_at = ?, finished_at = NULL, requested_at = NULL, error = ''", held.token, at, at).
-		Set("files_found = 0, files_read = 0, things_added = 0, files_added = 0, files_changed = 0, files_moved = 0, files_missing = 0").
+		Set("places = 0, places_done = 0, files_found = 0, files_read = 0, things_added = 0, files_added = 0, files_changed = 0, files_moved = 0, files_missing = 0").
 		Where("id = ? AND (scanner = '' OR beat_at < ?)", l.ID, at.Add(-leaseExpiry)).Exec(ctx)
 	if err != nil {
 		return nil, err
@@ -67,8 +67,8 @@ func (h *lease) keep(ctx context.Context) {
 
 // hold locks the lease in tx and stores the progress. It returns ErrBusy if another scan has taken
 // over.
-func (h *lease) hold(ctx context.Context, tx bun.Tx, c Counts) error {
-	changed, err := c.set(tx.NewUpdate().Model((*Library)(nil)).Set("beat_at = ?", models.Now())).
+func (h *lease) hold(ctx context.Context, tx bun.Tx, c Counts, places, done int) error {
+	changed, err := c.set(tx.NewUpdate().Model((*Library)(nil)).Set("beat_at = ?, places = ?, places_done = ?", models.Now(), places, done)).
 		Where("id = ? AND scanner = ?", h.library.ID, h.token).Exec(ctx)
 	if err != nil {
 		return err

@@ -70,6 +70,8 @@ type Library struct {
 	StartedAt   *time.Time
 	FinishedAt  *time.Time // nil: the scan is in progress, or was interrupted
 	Error       string
+	Places      int64 // that the last scan found changed
+	PlacesDone  int64 // that it has stored
 	Counts
 }
 

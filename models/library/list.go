@@ -3,6 +3,7 @@ package library
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/models"
@@ -17,6 +18,44 @@ type State struct {
 	Missing int64 // files
 	Unread  int64 // files whose bytes were not read yet
 	Skipped int64 // entries of the folder that became no part of a thing
+}
+
+// Progress returns the share of what the last scan found changed that is stored, from 0 to 1.
+func (l Library) Progress() float64 {
+	switch {
+	case l.FinishedAt != nil:
+		return 1
+	case l.Places == 0:
+		return 0
+	}
+	return float64(l.PlacesDone) / float64(l.Places)
+}
+
+// elapsed returns how long the last scan took, or takes as of its last sign of life.
+func (l Library) elapsed() time.Duration {
+	switch {
+	case l.StartedAt == nil || l.BeatAt == nil:
+		return 0
+	case l.FinishedAt != nil:
+		return l.FinishedAt.Sub(*l.StartedAt)
+	}
+	return l.BeatAt.Sub(*l.StartedAt)
+}
+
+// FilesPerSecond returns how many files the last scan read in a second.
+func (l Library) FilesPerSecond() float64 {
+	if l.elapsed() <= 0 {
+		return 0
+	}
+	return float64(l.FilesRead) / l.elapsed().Seconds()
+}
+
+// Remaining returns the estimated time until the end of the scan in progress.
+func (l Library) Remaining() (left time.Duration, known bool) {
+	if l.Scanner == "" || l.FinishedAt != nil || l.PlacesDone == 0 {
+		return 0, false
+	}
+	return time.Duration(float64(l.elapsed()) / float64(l.PlacesDone) * float64(l.Places-l.PlacesDone)), true
 }
 
 // List returns all libraries: those of the settings, and others that the database knows.

@@ -4,8 +4,6 @@ import (
 	"context"
 
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/bucket"
-	"github.com/meshyard/meshyard/internal/layout"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -57,41 +55,4 @@ func (s *Store) find(ctx context.Context, caller auth.Caller, name string) (*Sta
 	e := models.Fail(models.NotFound, "name: there is no library named %.60q among the settings", name)
 	e.Field = "name"
 	return nil, e
-}
-
-// planned is the number of things, and of skipped entries, that a plan lists.
-const planned = 100
-
-// Plan is what the things of a folder would be.
-type Plan struct {
-	Things, Files, Skips int
-	FirstThings          []layout.Thing // without their files
-	FirstFiles           []int          // their numbers of files
-	FirstSkips           []Skip
-}
-
-// Plan returns a library and what the things in its folder would be. It changes nothing. The errors
-// are those of [Store.Request].
-func (s *Store) Plan(ctx context.Context, caller auth.Caller, name string) (*State, *Plan, error) {
-	l, err := s.find(ctx, caller, name)
-	if err != nil {
-		return nil, nil, err
-	}
-	p := new(Plan)
-	err = s.DryRun(ctx, name, func(r layout.Result) error {
-		for _, t := range r.Things {
-			if p.Things++; p.Things <= planned {
-				p.FirstThings = append(p.FirstThings, layout.Thing{Source: bucket.EscapePath(t.Source), Name: t.Name})
-				p.FirstFiles = append(p.FirstFiles, len(t.Files))
-			}
-			p.Files += len(t.Files)
-		}
-		for _, skip := range r.Skipped {
-			if p.Skips++; p.Skips <= planned {
-				p.FirstSkips = append(p.FirstSkips, Skip{bucket.EscapePath(skip.Source), skip.Reason})
-			}
-		}
-		return nil
-	})
-	return l, p, err
 }

@@ -184,7 +184,7 @@ func (sc *scan) inTx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx
 	var counts Counts
 	err := sc.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		counts = sc.counts
-		if err := sc.lease.hold(ctx, tx, counts); err != nil {
+		if err := sc.lease.hold(ctx, tx, counts, sc.places, sc.done); err != nil {
 			return err
 		}
 		return fn(ctx, tx, &counts)

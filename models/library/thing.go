@@ -38,7 +38,7 @@ func (sc *scan) prepare(ctx context.Context, m *merge) (err error) {
 
 // newThing returns what the folder of a thing says about it. Texts that are too long are cut.
 func (sc *scan) newThing(t layout.Thing) models.NewThing {
-	known := licenseOf(t.License)
+	known := t.License.ID()
 	name := cmp.Or(cut(strings.TrimSpace(t.Name), models.MaxName), path.Base(t.Source))
 	n := models.NewThing{
 		Name: name, LicenseID: string(known), Category: cmp.Or(t.Category, otherCategory), IsNSFW: t.Sensitive,
@@ -52,7 +52,7 @@ func (sc *scan) newThing(t layout.Thing) models.NewThing {
 
 // publishes reports whether a new thing is published.
 func (sc *scan) publishes(m *merge) bool {
-	return sc.options.Publish && licenseOf(m.found.License) != license.Unknown &&
+	return sc.options.Publish && m.found.License.ID() != license.Unknown &&
 		slices.ContainsFunc(m.added, func(f *models.File) bool { return f.Kind == models.Model })
 }
 
@@ -77,27 +77,4 @@ func page(text string) string {
 		return ""
 	}
 	return text
-}
-
-// licenseOf returns the license that the files of a thing name, or Unknown.
-func licenseOf(h layout.LicenseHint) license.ID {
-	for _, declared := range h.Declared {
-		if l, ok := license.Find(declared); ok {
-			return l.ID
-		}
-		if id := license.Label(declared); id != license.Unknown {
-			return id
-		}
-	}
-	if h.Text != "" {
-		return license.Recognize(h.Text)
-	}
-	for line := range strings.Lines(h.Readme) {
-		if lower := strings.ToLower(line); strings.Contains(lower, "licen") || strings.Contains(lower, "creativecommons") {
-			if id := license.Recognize(line); id != license.Unknown {
-				return id
-			}
-		}
-	}
-	return license.Unknown
 }

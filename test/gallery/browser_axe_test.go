@@ -70,7 +70,12 @@ func TestBrowserAccessibility(t *testing.T) {
 		t.Fatal(err) // it is installed by npm ci
 	}
 	box := mailtest.New(t, mailtest.Options{})
+	library := t.TempDir()
+	if err := os.WriteFile(filepath.Join(library, "gear.stl"), []byte("solid gear"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	s, pages := crowdedGallery(t, func(c *config.Settings) {
+		c.Library = []config.Library{{Name: "lib", Dir: library}}
 		c.Registration, c.SMTPURL, c.SMTPFrom = true, box.URL, "Models <no-reply@example.org>"
 	})
 	v := visitGallery(t, s)
@@ -207,7 +212,7 @@ func TestBrowserAccessibility(t *testing.T) {
 		byName["moderation"], {name: "all reports", path: "/moderation?tab=all"}, {name: "moderation log", path: "/moderation?tab=log"}, byName["users"], {name: "thing", path: thing},
 		{name: "reason", path: "/moderation", act: dialog(press(".report", "Suspend user"))},
 	}
-	administrator := []view{{name: "role", path: "/ada", act: dialog(press(".profile", "More actions"), press(".menu-items", "Change role"))}, {name: "invitations", path: "/moderation?tab=invitations"}, {name: "new invitation", path: "/moderation?tab=invitations", act: func() {
+	administrator := []view{{name: "role", path: "/ada", act: dialog(press(".profile", "More actions"), press(".menu-items", "Change role"))}, {name: "invitations", path: "/moderation?tab=invitations"}, {name: "libraries", path: "/moderation?tab=libraries"}, {name: "dry run", path: "/moderation?tab=libraries&plan=lib"}, {name: "new invitation", path: "/moderation?tab=invitations", act: func() {
 		v.click("main", "Create invitation")
 		v.sees("Link of the new invitation")
 	}}}

@@ -68,7 +68,7 @@ function Page({ route }: { route: Route | null }) {
     case 'feed': return <FeedPage />;
     case 'notifications': return <NotificationsPage />;
     case 'settings': return <SettingsPage />;
-    case 'moderation': return isStaff ? <Managed part={(parts) => parts.ModerationPage} tab={route.query.get('tab') || 'open'} /> : <NotFound />;
+    case 'moderation': return isStaff ? <Managed part={(parts) => parts.ModerationPage} tab={route.query.get('tab') || 'open'} plan={route.query.get('plan')} /> : <NotFound />;
   }
   return <NotFound />;
 }

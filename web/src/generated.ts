@@ -73,6 +73,8 @@ export type OriginInput = { creator?: string | null; creatorUrl?: string | null;
 
 export type PendingUploadInput = { id: string; rank?: number | null; };
 
+export type PlannedFileKind = 'MODEL' | 'PICTURE' | 'DOCUMENT' | 'ATTACHMENT';
+
 export type PrintChoice = 'YES' | 'NO' | 'EITHER';
 
 export type PrintSettingsInput = { printer?: string | null; rafts?: PrintChoice | null; supports?: PrintChoice | null; resolution?: string | null; infill?: string | null; filamentBrand?: string | null; filamentColor?: string | null; filamentMaterial?: string | null; };
@@ -108,6 +110,8 @@ export type RestoreThingInput = { id: string; reason: string; };
 export type RevokeInvitationInput = { id: string; };
 
 export type Role = 'MEMBER' | 'MODERATOR' | 'ADMINISTRATOR';
+
+export type ScanLibraryInput = { name: string; dryRun?: boolean; };
 
 export type SearchFilter = { ids?: Array<string> | null; creators?: Array<string> | null; creatorIds?: Array<string> | null; categoryIds?: Array<string> | null; tags?: Array<string> | null; allTags?: Array<string> | null; licenses?: Array<License> | null; formats?: Array<MeshFormat> | null; minSize?: number | null; maxSize?: number | null; fitsBed?: BedInput | null; printsWithoutSupports?: boolean | null; minTriangles?: number | null; maxTriangles?: number | null; isWatertight?: boolean | null; isFeatured?: boolean | null; isWip?: boolean | null; isDerivative?: boolean | null; hasMakes?: boolean | null; likedById?: string | null; madeById?: string | null; collectedById?: string | null; thingId?: string | null; publishedAfter?: string | null; publishedBefore?: string | null; updatedAfter?: string | null; updatedBefore?: string | null; };
 
@@ -305,6 +309,10 @@ export type InvitationsData = { invitations: Array<{ id: string; email: string |
 export type InvitationsVariables = Record<string, never>;
 export const invitations: Operation<InvitationsData, InvitationsVariables> = { name: "invitations", text: "query invitations{invitations{id email createdAt expiresAt}}" };
 
+export type LibrariesData = { libraries: Array<{ name: string; folder: string | null; thingCount: number; fileCount: number; missingCount: number; unreadCount: number; skippedCount: number; isScanning: boolean; lastScan: { startedAt: string; finishedAt: string | null; error: string | null; found: number; added: number; changed: number; moved: number; missing: number; read: number; progress: number; filesPerSecond: number; remainingSeconds: number | null; } | null; }> | null; };
+export type LibrariesVariables = Record<string, never>;
+export const libraries: Operation<LibrariesData, LibrariesVariables> = { name: "libraries", text: "query libraries{libraries{name folder thingCount fileCount missingCount unreadCount skippedCount isScanning lastScan{startedAt finishedAt error found added changed moved missing read progress filesPerSecond remainingSeconds}}}" };
+
 export type LikeCollectionData = { likeCollection: { collection: { id: string; isLiked: boolean; }; } | null; };
 export type LikeCollectionVariables = { input: LikeCollectionInput; };
 export const likeCollection: Operation<LikeCollectionData, LikeCollectionVariables> = { name: "likeCollection", text: "mutation likeCollection($input:LikeCollectionInput!){likeCollection(input:$input){collection{id isLiked}}}" };
@@ -352,6 +360,10 @@ export const openReports: Operation<OpenReportsData, OpenReportsVariables> = { n
 export type OwnCollectionsData = { me: { collections: { pageInfo: Page; nodes: Array<{ id: string; name: string; }>; } | null; } | null; };
 export type OwnCollectionsVariables = { after?: string | null; };
 export const ownCollections: Operation<OwnCollectionsData, OwnCollectionsVariables> = { name: "ownCollections", text: "query ownCollections($after:String){me{collections(first:100,after:$after){pageInfo{...Page}nodes{id name}}}}fragment Page on PageInfo{hasNextPage endCursor}" };
+
+export type PlanLibraryData = { scanLibrary: { plan: { thingCount: number; fileCount: number; skippedCount: number; things: Array<{ path: string; name: string; collection: Array<string>; license: string | null; fileCount: number; modelCount: number; pictureCount: number; documentCount: number; attachmentCount: number; files: Array<{ path: string; kind: PlannedFileKind; variant: string | null; isCover: boolean; }>; }>; skipped: Array<{ path: string; reason: string; }>; } | null; } | null; };
+export type PlanLibraryVariables = { input: ScanLibraryInput; };
+export const planLibrary: Operation<PlanLibraryData, PlanLibraryVariables> = { name: "planLibrary", text: "mutation planLibrary($input:ScanLibraryInput!){scanLibrary(input:$input){plan{thingCount fileCount skippedCount things{path name collection license fileCount modelCount pictureCount documentCount attachmentCount files{path kind variant isCover}}skipped{path reason}}}}" };
 
 export type PrintDetailsData = { file: { thumbnail: { url: string; width: number; height: number; } | null; sliced: { settings: { slicer: string | null; version: string | null; printer: string | null; nozzle: number | null; layerHeight: number | null; infill: number | null; hasSupports: boolean | null; }; seconds: number | null; layers: number | null; filaments: Array<{ tool: number; length: number | null; mass: number | null; filament: { material: string | null; color: string | null; name: string | null; }; }>; min: { x: number; y: number; z: number; } | null; max: { x: number; y: number; z: number; } | null; } | null; project: { settings: { slicer: string | null; version: string | null; printer: string | null; nozzle: number | null; layerHeight: number | null; infill: number | null; hasSupports: boolean | null; }; filaments: Array<{ material: string | null; color: string | null; name: string | null; }>; plates: Array<{ number: number; name: string | null; objects: Array<string>; isPrintable: boolean | null; isSliced: boolean; seconds: number | null; mass: number | null; hasSupports: boolean | null; filaments: Array<{ tool: number; mass: number | null; }>; }>; plateCount: number; objects: Array<{ name: string; parts: Array<{ name: string; }>; }>; objectCount: number; } | null; } | null; };
 export type PrintDetailsVariables = { id: string; };
@@ -448,6 +460,10 @@ export const restoreThing: Operation<RestoreThingData, RestoreThingVariables> = 
 export type RevokeInvitationData = { revokeInvitation: { revokedId: string; } | null; };
 export type RevokeInvitationVariables = { input: RevokeInvitationInput; };
 export const revokeInvitation: Operation<RevokeInvitationData, RevokeInvitationVariables> = { name: "revokeInvitation", text: "mutation revokeInvitation($input:RevokeInvitationInput!){revokeInvitation(input:$input){revokedId}}" };
+
+export type ScanLibraryData = { scanLibrary: { library: { name: string; isScanning: boolean; }; } | null; };
+export type ScanLibraryVariables = { input: ScanLibraryInput; };
+export const scanLibrary: Operation<ScanLibraryData, ScanLibraryVariables> = { name: "scanLibrary", text: "mutation scanLibrary($input:ScanLibraryInput!){scanLibrary(input:$input){library{name isScanning}}}" };
 
 export type SearchData = { search: { totalCount: number; pageInfo: Page; nodes: Array<Card & { __typename: 'Thing'; } | CollectionCard & { __typename: 'Collection'; } | MakeCard & { __typename: 'Make'; } | Person & { __typename: 'User'; }>; facets?: { categories: Array<{ category: { name: string; slug: string; }; count: number; }>; licenses: Array<{ license: License; count: number; }>; tags: Array<{ tag: { name: string; slug: string; }; count: number; }>; creators: Array<{ creator: { username: string; }; count: number; }>; formats: Array<{ format: MeshFormat; count: number; }>; }; } | null; };
 export type SearchVariables = { query: string; type: SearchType; filter?: SearchFilter | null; sort: SearchSort; after?: string | null; facets: boolean; };

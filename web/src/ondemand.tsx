@@ -23,7 +23,7 @@ import { explain, say } from './components/Toast';
 import { config, isStaff, me } from './config';
 import { maxFiles } from './files';
 import { changeList, focusIn } from './focus';
-import { ago, bytes, count, date, decimal, isolated, millimeters, printingTime } from './format';
+import { ago, bytes, count, date, decimal, duration, isolated, millimeters, printingTime } from './format';
 import { Failure, messageOf, persist, send, upload } from './graphql';
 import { pictureHint, prepared } from './prepare';
 import { href, navigate } from './router';
@@ -43,7 +43,7 @@ function load<Parts>(path: string): Promise<Parts> {
   (globalThis as { meshyard?: object }).meshyard ??= {
     Fragment, jsx, jsxs, useEffect, useRef, useState, useQuery, Dialog, Icon, Menu, explain, say, config, millimeters, send, functions, t, openDownload,
     mutate, useList, commentPath, More, Html, Empty, ErrorNotice, ReasonDialog, Tabs, me, isStaff, focusIn, changeList, ago, date, isolated, href, navigate, useTitle, Avatar, Field, control,
-    Fault, useSubmission, ThingCard, CategoryOptions, licenseName, Failure, messageOf, count, initially, maxFiles, bytes, decimal, printingTime, persist, upload, pictureHint, prepared,
+    Fault, useSubmission, ThingCard, CategoryOptions, licenseName, Failure, messageOf, count, initially, maxFiles, bytes, decimal, duration, printingTime, persist, upload, pictureHint, prepared,
   };
   return import(new URL(`../${path}${loads++ ? `?${loads}` : ''}`, import.meta.url).href);
 }

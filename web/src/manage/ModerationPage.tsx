@@ -4,6 +4,8 @@ import { commentPath } from '../components/Comments';
 import { More } from '../components/Grid';
 import { Html } from '../components/Html';
 import { Invitations } from './Invitations';
+import { Libraries } from './Libraries';
+import { LibraryPlan } from './LibraryPlan';
 import { Empty, ErrorNotice } from '../components/Notice';
 import { ReasonDialog } from '../components/ReasonDialog';
 import { Tabs } from '../components/Tabs';
@@ -17,18 +19,20 @@ import {
 import { href, navigate } from '../router';
 import { t } from '../strings';
 import { useTitle } from '../title';
+import { m } from './texts';
 
 type Report = NonNullable<ReportsData['reports']>['nodes'][number];
 
-export function ModerationPage({ tab }: { tab: string }) {
+/** The page for moderators and administrators. plan is the library of which a dry run is shown. */
+export function ModerationPage({ tab, plan }: { tab: string; plan: string | null }) {
   useTitle(t.moderation);
   const tabs = [{ id: 'open', title: t.open }, { id: 'all', title: t.all }, { id: 'log', title: t.log }, { id: 'users', title: t.types.USERS }];
-  if (me!.role === 'ADMINISTRATOR') tabs.push({ id: 'invitations', title: t.invitations });
+  if (me!.role === 'ADMINISTRATOR') tabs.push({ id: 'invitations', title: t.invitations }, { id: 'libraries', title: m.libraries });
   return (
     <div class="page narrow-page">
       <div class="page-head"><h1>{t.moderation}</h1></div>
       <Tabs label={t.moderation} current={tab} onChoose={(id) => navigate(`/moderation?tab=${id}`, true)} tabs={tabs}>
-        {tab === 'log' ? <Log /> : tab === 'users' ? <Users /> : tab === 'invitations' ? <Invitations /> : <Reports key={tab} all={tab === 'all'} />}
+        {tab === 'log' ? <Log /> : tab === 'users' ? <Users /> : tab === 'invitations' ? <Invitations /> : tab === 'libraries' ? plan ? <LibraryPlan key={plan} name={plan} /> : <Libraries /> : <Reports key={tab} all={tab === 'all'} />}
       </Tabs>
     </div>
   );
