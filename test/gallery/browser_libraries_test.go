@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 
 	"github.com/meshyard/meshyard/internal/config"
 )
@@ -44,15 +43,13 @@ func TestBrowserGalleryLibraries(t *testing.T) {
 
 	write("notes.xyz", "nothing")
 	write("Dragons/Green/green.stl", "solid green")
-	v.run("focus the button", `document.querySelector('.libraries button').focus()`)
-	v.Do(t, "press Enter", chromedp.KeyEvent(kb.Enter))
+	v.press(`document.querySelector('.libraries button')`)
 	v.await("the new state", `['3 things', '5 files', '1 skipped'].every(text => document.querySelector('.libraries')?.innerText.includes(text))`)
-	v.Do(t, "go to the next control, and follow it", chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter))
+	v.press(`document.querySelector('.libraries a')`)
 	v.await("the plan", `location.search === '?tab=libraries&plan=minis' && document.querySelectorAll('.plan > li').length === 3`)
 	v.sees("A scan would give 3 things with 5 files. 1 skipped.")
 	v.await("the skipped file", `document.querySelector('section.panel')?.innerText.includes('notes.xyz')`)
-	v.run("focus the first thing", `[...document.querySelectorAll('.plan summary')].find(e => e.innerText.includes('Red')).focus()`)
-	v.Do(t, "open it", chromedp.KeyEvent(kb.Enter))
+	v.press(`[...document.querySelectorAll('.plan summary')].find(e => e.innerText.includes('Red'))`)
 	v.await("its files", `['Supported/red.stl', 'Unsupported', 'Picture', 'Cover', 'Collections: Dragons'].every(text => document.querySelector('details[open]')?.innerText.includes(text))`)
 
 	v.size(image.Pt(360, 740))
