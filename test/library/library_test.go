@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -410,22 +411,34 @@ func TestEscape(t *testing.T) {
 // TestGraphQL checks what administrators see of libraries, the plan of a scan, and a requested one.
 func TestGraphQL(t *testing.T) {
 	each(t, func(w *world) {
-		w.write(map[string]string{"Dragon/dragon.stl": "solid dragon", "Dragon/wing.stl": "solid wing", "notes.xyz": "nothing"})
+		w.write(map[string]string{"Fire/Dragon/Supported/dragon.stl": "solid dragon", "Fire/Dragon/Unsupported/dragon.stl": "solid bare", "Fire/Dragon/LICENSE.txt": "CC-BY-4.0", "Fire/Box/box.stl": "solid", "notes.xyz": "nothing"})
 		const state = `name folder thingCount fileCount missingCount unreadCount skippedCount isScanning
-			lastScan { finishedAt error found added changed moved missing skipped thingsAdded }`
+			lastScan { finishedAt error found added changed moved missing skipped thingsAdded read progress filesPerSecond remainingSeconds }`
 		var planned struct {
 			ScanLibrary struct {
 				Plan struct {
 					ThingCount, FileCount, SkippedCount int
-					Things                              []struct{ Path, Name string }
-					Skipped                             []struct{ Path, Reason string }
+					Things                              []struct {
+						Path, Name, License   string
+						FileCount, ModelCount int
+						PictureCount          int
+						Collection            []string
+						Files                 []struct{ Path, Kind, Variant string }
+					}
+					Skipped []struct{ Path, Reason string }
 				}
 			}
 		}
 		w.staff.Query(`mutation { scanLibrary(input: { name: "lib", dryRun: true }) { library { `+state+` }
-			plan { thingCount fileCount skippedCount things { path name } skipped { path reason } } } }`, nil, &planned)
-		if p := planned.ScanLibrary.Plan; p.ThingCount != 1 || p.FileCount != 2 || p.SkippedCount != 1 || p.Things[0].Path != "Dragon" || p.Skipped[0].Path != "notes.xyz" {
-			t.Errorf("plan: got %+v", p)
+			plan { thingCount fileCount skippedCount things { path name license collection fileCount modelCount pictureCount files { path kind variant isCover } } skipped { path reason } } } }`, nil, &planned)
+		p := planned.ScanLibrary.Plan
+		if p.ThingCount != 2 || p.FileCount != 4 || p.SkippedCount != 1 || p.Skipped[0].Path != "notes.xyz" || len(p.Things) != 2 {
+			t.Fatalf("plan: got %+v", p)
+		}
+		dragon := p.Things[1]
+		want := "[{LICENSE.txt DOCUMENT } {Supported/dragon.stl MODEL Supported} {Unsupported/dragon.stl MODEL Unsupported}]"
+		if dragon.Path != "Fire/Dragon" || !slices.Equal(dragon.Collection, []string{"Fire"}) || dragon.ModelCount != 2 || fmt.Sprint(dragon.Files) != want {
+			t.Errorf("plan: got %+v", dragon)
 		}
 		w.staff.Query(`mutation { scanLibrary(input: { name: "lib" }) { library { `+state+` } plan { thingCount } } }`, nil, new(any))
 		var r struct {
@@ -436,6 +449,9 @@ func TestGraphQL(t *testing.T) {
 				LastScan                                         *struct {
 					FinishedAt                         *string
 					Found, Added, ThingsAdded, Skipped int
+					Read                               int
+					Progress, FilesPerSecond           float64
+					RemainingSeconds                   *int
 				}
 			}
 		}
@@ -445,8 +461,9 @@ func TestGraphQL(t *testing.T) {
 				break
 			}
 		}
-		if l := r.Libraries[0]; len(r.Libraries) != 1 || l.Name != "lib" || l.Folder != w.dir || l.ThingCount != 1 || l.FileCount != 2 || l.SkippedCount != 1 ||
-			l.LastScan == nil || l.LastScan.FinishedAt == nil || l.LastScan.Found != 3 || l.LastScan.Added != 2 || l.LastScan.ThingsAdded != 1 {
+		if l := r.Libraries[0]; len(r.Libraries) != 1 || l.Name != "lib" || l.Folder != w.dir || l.ThingCount != 2 || l.FileCount != 4 || l.SkippedCount != 1 ||
+			l.LastScan == nil || l.LastScan.FinishedAt == nil || l.LastScan.Found != 5 || l.LastScan.Added != 4 || l.LastScan.ThingsAdded != 2 ||
+			l.LastScan.Read != 4 || l.LastScan.Progress != 1 || l.LastScan.FilesPerSecond <= 0 || l.LastScan.RemainingSeconds != nil {
 			t.Errorf("got %+v", r.Libraries)
 		}
 		if code := w.staff.GraphQL(`mutation { scanLibrary(input: { name: "other" }) { plan { thingCount } } }`, nil).Code(); code != "NOT_FOUND" {
