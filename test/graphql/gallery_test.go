@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/config"
 	webgallery "github.com/meshyard/meshyard/internal/web/gallery"
 	"github.com/meshyard/meshyard/test/servertest"
 )
@@ -81,9 +82,12 @@ func TestGallery(t *testing.T) {
 		}
 		return of
 	}
+	library := func(s *config.Settings) {
+		s.Library = []config.Library{{Name: "models", Dir: filepath.Join("testdata", "library")}} // responses contain the path
+	}
 	var lite, pg map[string]expense
-	t.Run("sqlite", func(t *testing.T) { lite = run(t, servertest.Start(t, "sqlite"), 2) })
-	t.Run("postgres", func(t *testing.T) { pg = run(t, servertest.Start(t, "postgres"), 3) })
+	t.Run("sqlite", func(t *testing.T) { lite = run(t, servertest.Start(t, "sqlite", library), 2) })
+	t.Run("postgres", func(t *testing.T) { pg = run(t, servertest.Start(t, "postgres", library), 3) })
 	if t.Failed() {
 		return
 	}

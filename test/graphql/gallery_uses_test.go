@@ -59,6 +59,10 @@ var galleryUses = []galleryUse{
 	{document: "reports", caller: "staff", variables: `{"state": "OPEN"}`},
 	{document: "open-reports", caller: "staff"},
 
+	{document: "libraries", caller: "staff"},
+	{document: "plan-library", caller: "staff", variables: `{"input": {"name": "models", "dryRun": true}}`},
+	{document: "scan-library", caller: "staff", variables: `{"input": {"name": "models"}}`},
+
 	{document: "like-thing", caller: "visitor", variables: `{"input": {"id": "$thing"}}`},
 	{document: "unlike-thing", caller: "visitor", variables: `{"input": {"id": "$thing"}}`},
 	{document: "watch-thing", caller: "visitor", variables: `{"input": {"id": "$thing"}}`},
