@@ -30,7 +30,7 @@ func (r *mutationResolver) DeleteAccount(ctx context.Context, input model.Delete
 
 // StageUserImage is the resolver for the stageUserImage field.
 func (r *mutationResolver) StageUserImage(ctx context.Context, input model.StageUserImageInput) (*model.StageUserImagePayload, error) {
-	upload, err := r.Store.StageUserImage(ctx, caller(ctx), input.Username, input.Kind, input.Name)
+	upload, err := r.Store.Uploads.StageUserImage(ctx, caller(ctx), input.Username, input.Kind, input.Name)
 	return &model.StageUserImagePayload{Upload: upload}, err
 }
 

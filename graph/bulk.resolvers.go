@@ -28,7 +28,7 @@ func (r *mutationResolver) UndoThingsUpdate(ctx context.Context, input model.Und
 
 // Thing is the batch resolver for the thing field.
 func (r *thingUpdateResolver) Thing(ctx context.Context, objs []*bulk.Result) ([]*models.Thing, error) {
-	return load(ctx, r.Resolver, objs, things, func(result *bulk.Result) int64 {
+	return load(ctx, r.Resolver, objs, thingRows, func(result *bulk.Result) int64 {
 		if result.Err != nil || result.IsDeleted {
 			return 0
 		}

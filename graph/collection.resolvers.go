@@ -11,6 +11,8 @@ import (
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/collections"
+	"github.com/meshyard/meshyard/models/lists"
 )
 
 // Thing is the batch resolver for the thing field.
@@ -25,7 +27,7 @@ func (r *collectionResolver) DescriptionHTML(ctx context.Context, objs []*models
 
 // Creator is the batch resolver for the creator field.
 func (r *collectionResolver) Creator(ctx context.Context, objs []*models.Collection) ([]*models.User, error) {
-	return load(ctx, r.Resolver, objs, users, func(c *models.Collection) int64 { return c.OwnerID })
+	return load(ctx, r.Resolver, objs, userRows, func(c *models.Collection) int64 { return c.OwnerID })
 }
 
 // IsEditable is the resolver for the isEditable field.
@@ -35,12 +37,12 @@ func (r *collectionResolver) IsEditable(ctx context.Context, obj *models.Collect
 
 // Things is the batch resolver for the things field.
 func (r *collectionResolver) Things(ctx context.Context, objs []*models.Collection, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error) {
-	return thingsOf(ctx, r.Resolver, "Collection.things", r.Store.CollectedThings(), pageArgs{first, after, last, before}, objs, func(c *models.Collection) int64 { return c.ID })
+	return thingsOf(ctx, r.Resolver, "Collection.things", r.Store.Lists.CollectedThings(), pageArgs{first, after, last, before}, objs, func(c *models.Collection) int64 { return c.ID })
 }
 
 // FeaturedThing is the batch resolver for the featuredThing field.
 func (r *collectionResolver) FeaturedThing(ctx context.Context, objs []*models.Collection) ([]*models.Thing, error) {
-	return load(ctx, r.Resolver, objs, things, func(c *models.Collection) int64 {
+	return load(ctx, r.Resolver, objs, thingRows, func(c *models.Collection) int64 {
 		if !c.HasFeatured {
 			return 0
 		}
@@ -65,7 +67,7 @@ func (r *collectionResolver) Likers(ctx context.Context, objs []*models.Collecti
 
 // Things is the resolver for the things field.
 func (r *deleteCollectionPayloadResolver) Things(ctx context.Context, obj *model.DeletedCollection) ([]*models.Thing, error) {
-	return inOrder(ctx, r.Resolver, obj.ThingIDs, things)
+	return inOrder(ctx, r.Resolver, obj.ThingIDs, thingRows)
 }
 
 // Me is the resolver for the me field.
@@ -74,53 +76,53 @@ func (r *deleteCollectionPayloadResolver) Me(ctx context.Context, obj *model.Del
 }
 
 // FromCollections is the resolver for the fromCollections field.
-func (r *moveThingsPayloadResolver) FromCollections(ctx context.Context, obj *models.MovedThings) ([]*models.Collection, error) {
-	return inOrder(ctx, r.Resolver, obj.From, collections)
+func (r *moveThingsPayloadResolver) FromCollections(ctx context.Context, obj *collections.MovedThings) ([]*models.Collection, error) {
+	return inOrder(ctx, r.Resolver, obj.From, collectionRows)
 }
 
 // Things is the resolver for the things field.
-func (r *moveThingsPayloadResolver) Things(ctx context.Context, obj *models.MovedThings) ([]*models.Thing, error) {
-	return inOrder(ctx, r.Resolver, obj.ThingIDs, things)
+func (r *moveThingsPayloadResolver) Things(ctx context.Context, obj *collections.MovedThings) ([]*models.Thing, error) {
+	return inOrder(ctx, r.Resolver, obj.ThingIDs, thingRows)
 }
 
 // CreateCollection is the resolver for the createCollection field.
-func (r *mutationResolver) CreateCollection(ctx context.Context, input models.NewCollection) (*model.CreateCollectionPayload, error) {
-	c, err := r.Store.CreateCollection(ctx, caller(ctx), input)
+func (r *mutationResolver) CreateCollection(ctx context.Context, input collections.NewCollection) (*model.CreateCollectionPayload, error) {
+	c, err := r.Store.Collections.CreateCollection(ctx, caller(ctx), input)
 	return &model.CreateCollectionPayload{Collection: c}, err
 }
 
 // UpdateCollection is the resolver for the updateCollection field.
-func (r *mutationResolver) UpdateCollection(ctx context.Context, input models.CollectionChange) (*model.UpdateCollectionPayload, error) {
-	c, err := r.Store.UpdateCollection(ctx, caller(ctx), input)
+func (r *mutationResolver) UpdateCollection(ctx context.Context, input collections.Change) (*model.UpdateCollectionPayload, error) {
+	c, err := r.Store.Collections.UpdateCollection(ctx, caller(ctx), input)
 	return &model.UpdateCollectionPayload{Collection: c}, err
 }
 
 // DeleteCollection is the resolver for the deleteCollection field.
 func (r *mutationResolver) DeleteCollection(ctx context.Context, input model.DeleteCollectionInput) (*model.DeletedCollection, error) {
-	thingIDs, err := r.Store.DeleteCollection(ctx, caller(ctx), input.ID)
+	thingIDs, err := r.Store.Collections.DeleteCollection(ctx, caller(ctx), input.ID)
 	return &model.DeletedCollection{Deleted: model.Deleted{Type: "Collection", DeletedID: input.ID}, ThingIDs: orEmpty(thingIDs)}, err
 }
 
 // AddToCollection is the resolver for the addToCollection field.
 func (r *mutationResolver) AddToCollection(ctx context.Context, input model.AddToCollectionInput) (*model.Collected, error) {
-	c, err := r.Store.Collect(ctx, caller(ctx), input.CollectionID, input.ThingID)
+	c, err := r.Store.Collections.Collect(ctx, caller(ctx), input.CollectionID, input.ThingID)
 	return &model.Collected{Collection: c, ThingID: input.ThingID}, err
 }
 
 // RemoveFromCollection is the resolver for the removeFromCollection field.
 func (r *mutationResolver) RemoveFromCollection(ctx context.Context, input model.RemoveFromCollectionInput) (*model.Collected, error) {
-	c, err := r.Store.Uncollect(ctx, caller(ctx), input.CollectionID, input.ThingID)
+	c, err := r.Store.Collections.Uncollect(ctx, caller(ctx), input.CollectionID, input.ThingID)
 	return &model.Collected{Collection: c, ThingID: input.ThingID}, err
 }
 
 // MoveThings is the resolver for the moveThings field.
-func (r *mutationResolver) MoveThings(ctx context.Context, input models.MoveThings) (*models.MovedThings, error) {
-	return r.Store.MoveThings(ctx, caller(ctx), input)
+func (r *mutationResolver) MoveThings(ctx context.Context, input collections.MoveThings) (*collections.MovedThings, error) {
+	return r.Store.Collections.MoveThings(ctx, caller(ctx), input)
 }
 
 // RemoveThings is the resolver for the removeThings field.
-func (r *mutationResolver) RemoveThings(ctx context.Context, input model.RemoveThingsInput) (*models.MovedThings, error) {
-	return r.Store.RemoveThings(ctx, caller(ctx), input.ThingIds, input.CollectionID)
+func (r *mutationResolver) RemoveThings(ctx context.Context, input model.RemoveThingsInput) (*collections.MovedThings, error) {
+	return r.Store.Collections.RemoveThings(ctx, caller(ctx), input.ThingIds, input.CollectionID)
 }
 
 // Collection is the resolver for the collection field.
@@ -130,7 +132,7 @@ func (r *queryResolver) Collection(ctx context.Context, id int64) (*models.Colle
 
 // Collections is the resolver for the collections field.
 func (r *queryResolver) Collections(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.CollectionConnection, error) {
-	list, err := r.Store.FindCollections(models.Filter{}, models.ByNewest)
+	list, err := r.Store.Lists.FindCollections(lists.Filter{}, lists.ByNewest)
 	if err != nil {
 		return nil, err
 	}
@@ -143,19 +145,19 @@ func (r *removeFromCollectionPayloadResolver) Thing(ctx context.Context, objs []
 }
 
 // FromCollections is the resolver for the fromCollections field.
-func (r *removeThingsPayloadResolver) FromCollections(ctx context.Context, obj *models.MovedThings) ([]*models.Collection, error) {
-	return inOrder(ctx, r.Resolver, obj.From, collections)
+func (r *removeThingsPayloadResolver) FromCollections(ctx context.Context, obj *collections.MovedThings) ([]*models.Collection, error) {
+	return inOrder(ctx, r.Resolver, obj.From, collectionRows)
 }
 
 // Things is the resolver for the things field.
-func (r *removeThingsPayloadResolver) Things(ctx context.Context, obj *models.MovedThings) ([]*models.Thing, error) {
-	return inOrder(ctx, r.Resolver, obj.ThingIDs, things)
+func (r *removeThingsPayloadResolver) Things(ctx context.Context, obj *collections.MovedThings) ([]*models.Thing, error) {
+	return inOrder(ctx, r.Resolver, obj.ThingIDs, thingRows)
 }
 
 // Collections is the batch resolver for the collections field.
 func (r *thingResolver) Collections(ctx context.Context, objs []*models.Thing) ([][]*models.Collection, error) {
 	held, err := loadValues(objs, thingID, func(ids []int64) (map[int64][]*models.Collection, error) {
-		return r.Store.CollectionsHolding(ctx, caller(ctx), selected(ctx, models.AllCollectionFields), ids)
+		return r.Store.Collections.CollectionsHolding(ctx, caller(ctx), selected(ctx, models.AllCollectionFields), ids)
 	})
 	return convert(held, err, orEmpty)
 }

@@ -11,11 +11,12 @@ import (
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/comments"
 )
 
 // Creator is the batch resolver for the creator field.
 func (r *commentResolver) Creator(ctx context.Context, objs []*models.Comment) ([]*models.User, error) {
-	return load(ctx, r.Resolver, objs, users, func(c *models.Comment) int64 { return c.OwnerID })
+	return load(ctx, r.Resolver, objs, userRows, func(c *models.Comment) int64 { return c.OwnerID })
 }
 
 // Target is the batch resolver for the target field.
@@ -39,29 +40,29 @@ func (r *commentResolver) Files(ctx context.Context, objs []*models.Comment, fir
 
 // Parent is the batch resolver for the parent field.
 func (r *commentResolver) Parent(ctx context.Context, objs []*models.Comment) ([]*models.Comment, error) {
-	return load(ctx, r.Resolver, objs, comments, func(c *models.Comment) int64 { return c.ParentID })
+	return load(ctx, r.Resolver, objs, commentRows, func(c *models.Comment) int64 { return c.ParentID })
 }
 
 // Replies is the batch resolver for the replies field.
 func (r *commentResolver) Replies(ctx context.Context, objs []*models.Comment, first *int32, after *string, last *int32, before *string) ([]*model.CommentConnection, error) {
-	return commentsOf(ctx, r.Resolver, "Comment.replies", r.Store.Replies(), pageArgs{first, after, last, before}, objs, commentID)
+	return commentsOf(ctx, r.Resolver, "Comment.replies", r.Store.Lists.Replies(), pageArgs{first, after, last, before}, objs, commentID)
 }
 
 // CreateComment is the resolver for the createComment field.
-func (r *mutationResolver) CreateComment(ctx context.Context, input models.NewComment) (*model.CreateCommentPayload, error) {
-	c, err := r.Store.CreateComment(ctx, caller(ctx), input)
+func (r *mutationResolver) CreateComment(ctx context.Context, input comments.NewComment) (*model.CreateCommentPayload, error) {
+	c, err := r.Store.Comments.CreateComment(ctx, caller(ctx), input)
 	return &model.CreateCommentPayload{Comment: c}, err
 }
 
 // UpdateComment is the resolver for the updateComment field.
 func (r *mutationResolver) UpdateComment(ctx context.Context, input model.UpdateCommentInput) (*model.UpdateCommentPayload, error) {
-	c, err := r.Store.UpdateComment(ctx, caller(ctx), input.ID, input.Body)
+	c, err := r.Store.Comments.UpdateComment(ctx, caller(ctx), input.ID, input.Body)
 	return &model.UpdateCommentPayload{Comment: c}, err
 }
 
 // DeleteComment is the resolver for the deleteComment field.
 func (r *mutationResolver) DeleteComment(ctx context.Context, input model.DeleteCommentInput) (*model.DeleteCommentPayload, error) {
-	c, err := r.Store.DeleteComment(ctx, caller(ctx), input.ID, input.Reason)
+	c, err := r.Store.Comments.DeleteComment(ctx, caller(ctx), input.ID, input.Reason)
 	return &model.DeleteCommentPayload{Comment: c}, err
 }
 
@@ -72,7 +73,7 @@ func (r *queryResolver) Comment(ctx context.Context, id int64) (*models.Comment,
 
 // Comments is the resolver for the comments field.
 func (r *queryResolver) Comments(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.CommentConnection, error) {
-	return only(commentsOf(ctx, r.Resolver, "comments", r.Store.Comments(), pageArgs{first, after, last, before}, theRoot, rootID))
+	return only(commentsOf(ctx, r.Resolver, "comments", r.Store.Lists.Comments(), pageArgs{first, after, last, before}, theRoot, rootID))
 }
 
 // Comment returns exec.CommentResolver implementation.

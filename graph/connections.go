@@ -155,42 +155,42 @@ func pageInfo[V any](list string, part models.Slice, page models.Page[V]) *model
 // type of the schema has a Go type of its own.
 
 func thingsOf[O any](ctx context.Context, r *Resolver, name string, list models.List, args pageArgs, owners []O, id func(O) int64) ([]*model.ThingConnection, error) {
-	found, err := connect[model.ThingEdge](ctx, owners, ownedList[O]{name, list, id}, args, nodesOf(r, things))
+	found, err := connect[model.ThingEdge](ctx, owners, ownedList[O]{name, list, id}, args, nodesOf(r, thingRows))
 	return convert(found, err, func(c *model.Connection[*models.Thing, model.ThingEdge]) *model.ThingConnection {
 		return &model.ThingConnection{Connection: c}
 	})
 }
 
 func makesOf[O any](ctx context.Context, r *Resolver, name string, list models.List, args pageArgs, owners []O, id func(O) int64) ([]*model.MakeConnection, error) {
-	found, err := connect[model.MakeEdge](ctx, owners, ownedList[O]{name, list, id}, args, nodesOf(r, makes))
+	found, err := connect[model.MakeEdge](ctx, owners, ownedList[O]{name, list, id}, args, nodesOf(r, makeRows))
 	return convert(found, err, func(c *model.Connection[*models.Make, model.MakeEdge]) *model.MakeConnection {
 		return &model.MakeConnection{Connection: c}
 	})
 }
 
 func commentsOf[O any](ctx context.Context, r *Resolver, name string, list models.List, args pageArgs, owners []O, id func(O) int64) ([]*model.CommentConnection, error) {
-	found, err := connect[model.CommentEdge](ctx, owners, ownedList[O]{name, list, id}, args, nodesOf(r, comments))
+	found, err := connect[model.CommentEdge](ctx, owners, ownedList[O]{name, list, id}, args, nodesOf(r, commentRows))
 	return convert(found, err, func(c *model.Connection[*models.Comment, model.CommentEdge]) *model.CommentConnection {
 		return &model.CommentConnection{Connection: c}
 	})
 }
 
 func usersOf[O any](ctx context.Context, r *Resolver, name string, list models.List, args pageArgs, owners []O, id func(O) int64) ([]*model.UserConnection, error) {
-	found, err := connect[model.UserEdge](ctx, owners, ownedList[O]{name, list, id}, args, nodesOf(r, users))
+	found, err := connect[model.UserEdge](ctx, owners, ownedList[O]{name, list, id}, args, nodesOf(r, userRows))
 	return convert(found, err, func(c *model.Connection[*models.User, model.UserEdge]) *model.UserConnection {
 		return &model.UserConnection{Connection: c}
 	})
 }
 
 func collectionsOf[O any](ctx context.Context, r *Resolver, name string, list models.List, args pageArgs, owners []O, id func(O) int64) ([]*model.CollectionConnection, error) {
-	found, err := connect[model.CollectionEdge](ctx, owners, ownedList[O]{name, list, id}, args, nodesOf(r, collections))
+	found, err := connect[model.CollectionEdge](ctx, owners, ownedList[O]{name, list, id}, args, nodesOf(r, collectionRows))
 	return convert(found, err, func(c *model.Connection[*models.Collection, model.CollectionEdge]) *model.CollectionConnection {
 		return &model.CollectionConnection{Connection: c}
 	})
 }
 
 func filesOf[O any](ctx context.Context, r *Resolver, name string, list models.List, args pageArgs, owners []O, id func(O) int64) ([]*model.FileConnection, error) {
-	found, err := connect[model.FileEdge](ctx, owners, ownedList[O]{name, list, id}, args, nodesOf(r, files))
+	found, err := connect[model.FileEdge](ctx, owners, ownedList[O]{name, list, id}, args, nodesOf(r, fileRows))
 	return convert(found, err, func(c *model.Connection[*models.File, model.FileEdge]) *model.FileConnection {
 		return &model.FileConnection{Connection: c}
 	})

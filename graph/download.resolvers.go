@@ -18,7 +18,7 @@ import (
 
 // Thing is the batch resolver for the thing field.
 func (r *downloadResolver) Thing(ctx context.Context, objs []*activity.Download) ([]*models.Thing, error) {
-	found, err := load(ctx, r.Resolver, objs, things, func(d *activity.Download) int64 { return d.ThingID })
+	found, err := load(ctx, r.Resolver, objs, thingRows, func(d *activity.Download) int64 { return d.ThingID })
 	if err == nil && slices.Contains(found, nil) {
 		err = stale(ctx)
 	}
@@ -28,7 +28,7 @@ func (r *downloadResolver) Thing(ctx context.Context, objs []*activity.Download)
 // File is the batch resolver for the file field.
 func (r *downloadResolver) File(ctx context.Context, objs []*activity.Download) ([]*models.File, error) {
 	found, err := loadValues(objs, func(d *activity.Download) int64 { return d.FileID }, func(ids []int64) (map[int64]*models.File, error) {
-		return files.read(ctx, r.Resolver, ids, models.FileAccess)
+		return fileRows.read(ctx, r.Resolver, ids, models.FileAccess)
 	})
 	return convert(found, err, visibleFile(ctx))
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/lists"
 )
 
 // feedPages reads pages of feeds with their items.
@@ -19,10 +20,10 @@ func (r *Resolver) feedPages(ctx context.Context, l models.List, parents []int64
 			ids = append(ids, *e.Node)
 		}
 	}
-	fields := models.FeedFields{
+	fields := lists.FeedFields{
 		Things: selected(ctx, models.AllThingFields), Makes: selected(ctx, models.AllMakeFields), Collections: selected(ctx, models.AllCollectionFields),
 	}
-	items, err := r.Store.FeedItemsByID(ctx, caller(ctx), fields, ids)
+	items, err := r.Store.Lists.FeedItemsByID(ctx, caller(ctx), fields, ids)
 	found := make(map[int64]models.Page[model.FeedItem], len(pages))
 	for parent, page := range pages {
 		with := models.Page[model.FeedItem]{More: page.More}
@@ -39,7 +40,7 @@ func (r *Resolver) feedPages(ctx context.Context, l models.List, parents []int64
 }
 
 // feedItem returns the item of an entry, or nil if it was deleted.
-func feedItem(items models.FeedItems, id int64) model.FeedItem {
+func feedItem(items lists.FeedItems, id int64) model.FeedItem {
 	if t := items.Things[id]; t != nil {
 		return t
 	}

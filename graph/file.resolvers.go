@@ -11,6 +11,7 @@ import (
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/files"
 )
 
 // Target is the batch resolver for the target field.
@@ -20,7 +21,7 @@ func (r *deleteFilePayloadResolver) Target(ctx context.Context, objs []*model.De
 
 // Creator is the batch resolver for the creator field.
 func (r *fileResolver) Creator(ctx context.Context, objs []*models.File) ([]*models.User, error) {
-	return load(ctx, r.Resolver, objs, users, func(f *models.File) int64 { return f.OwnerID })
+	return load(ctx, r.Resolver, objs, userRows, func(f *models.File) int64 { return f.OwnerID })
 }
 
 // Target is the batch resolver for the target field.
@@ -49,14 +50,14 @@ func (r *fileResolver) DirectURL(ctx context.Context, obj *models.File) (*string
 }
 
 // UpdateFile is the resolver for the updateFile field.
-func (r *mutationResolver) UpdateFile(ctx context.Context, input models.FileChange) (*model.UpdateFilePayload, error) {
-	f, err := r.Store.UpdateFile(ctx, caller(ctx), input)
+func (r *mutationResolver) UpdateFile(ctx context.Context, input files.FileChange) (*model.UpdateFilePayload, error) {
+	f, err := r.Store.Files.UpdateFile(ctx, caller(ctx), input)
 	return &model.UpdateFilePayload{File: f}, err
 }
 
 // DeleteFile is the resolver for the deleteFile field.
 func (r *mutationResolver) DeleteFile(ctx context.Context, input model.DeleteFileInput) (*model.DeletedFile, error) {
-	f, err := r.Store.DeleteFile(ctx, caller(ctx), models.FileDeletion{
+	f, err := r.Store.Files.DeleteFile(ctx, caller(ctx), files.FileDeletion{
 		ID: input.ID, Target: input.Target, Kinds: input.Kinds, AllowNoModel: input.AllowNoModel, Reason: input.Reason,
 	})
 	return &model.DeletedFile{Deleted: model.Deleted{Type: "File", DeletedID: input.ID}, File: f}, err

@@ -11,6 +11,7 @@ import (
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/files"
 )
 
 // Target is the batch resolver for the target field.
@@ -43,8 +44,8 @@ func (r *mediaImageResolver) Thumbnail(ctx context.Context, obj *model.MediaImag
 }
 
 // UpdateImage is the resolver for the updateImage field.
-func (r *mutationResolver) UpdateImage(ctx context.Context, input models.ImageChange) (*model.UpdateImagePayload, error) {
-	f, err := r.Store.UpdateImage(ctx, caller(ctx), input)
+func (r *mutationResolver) UpdateImage(ctx context.Context, input files.ImageChange) (*model.UpdateImagePayload, error) {
+	f, err := r.Store.Files.UpdateImage(ctx, caller(ctx), input)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +55,7 @@ func (r *mutationResolver) UpdateImage(ctx context.Context, input models.ImageCh
 
 // DeleteImage is the resolver for the deleteImage field.
 func (r *mutationResolver) DeleteImage(ctx context.Context, input model.DeleteImageInput) (*model.DeletedFile, error) {
-	f, err := r.Store.DeleteImage(ctx, caller(ctx), input.ID, input.Target, input.Reason)
+	f, err := r.Store.Files.DeleteImage(ctx, caller(ctx), input.ID, input.Target, input.Reason)
 	return &model.DeletedFile{Deleted: model.Deleted{DeletedID: input.ID}, File: f}, err
 }
 

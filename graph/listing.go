@@ -5,19 +5,21 @@ import (
 
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/lists"
+	"github.com/meshyard/meshyard/models/maintenance"
 )
 
 // thingList returns the name of the list of all things in a sort order.
-func thingList(sort models.Sort) string { return "things " + string(sort) }
+func thingList(sort lists.Sort) string { return "things " + string(sort) }
 
 // listing returns a numbered page of all published things, for the deprecated listing fields.
-func (r *Resolver) listing(ctx context.Context, sort models.Sort, page, perPage int32, after *string) ([]*models.Thing, error) {
+func (r *Resolver) listing(ctx context.Context, sort lists.Sort, page, perPage int32, after *string) ([]*models.Thing, error) {
 	if err := inRange("perPage", perPage, maxFirst); err != nil {
 		return nil, err
 	}
-	filter := models.Filter{}
+	filter := lists.Filter{}
 	filter.Hide(caller(ctx))
-	list, err := r.Store.Things(filter, sort)
+	list, err := r.Store.Lists.Things(filter, sort)
 	if err != nil {
 		return nil, err
 	}
@@ -33,8 +35,8 @@ func (r *Resolver) listing(ctx context.Context, sort models.Sort, page, perPage 
 }
 
 // explainPopularity returns the popularity score of a thing with the points of each day.
-func explainPopularity(days []models.PopularityDay) *model.Popularity {
-	p := &model.Popularity{Days: make([]*models.PopularityDay, len(days))}
+func explainPopularity(days []maintenance.PopularityDay) *model.Popularity {
+	p := &model.Popularity{Days: make([]*maintenance.PopularityDay, len(days))}
 	for i, d := range days {
 		p.Days[i] = &d
 		p.Score += d.Points()

@@ -10,21 +10,22 @@ import (
 
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/activity"
+	"github.com/meshyard/meshyard/models/lists"
 )
 
 // Featured is the resolver for the featured field.
 func (r *queryResolver) Featured(ctx context.Context, page int32, perPage int32, after *string) ([]*models.Thing, error) {
-	return r.listing(ctx, models.ByFeatured, page, perPage, after)
+	return r.listing(ctx, lists.ByFeatured, page, perPage, after)
 }
 
 // Newest is the resolver for the newest field.
 func (r *queryResolver) Newest(ctx context.Context, page int32, perPage int32, after *string) ([]*models.Thing, error) {
-	return r.listing(ctx, models.ByNewest, page, perPage, after)
+	return r.listing(ctx, lists.ByNewest, page, perPage, after)
 }
 
 // Popular is the resolver for the popular field.
 func (r *queryResolver) Popular(ctx context.Context, page int32, perPage int32, after *string) ([]*models.Thing, error) {
-	return r.listing(ctx, models.ByPopular, page, perPage, after)
+	return r.listing(ctx, lists.ByPopular, page, perPage, after)
 }
 
 // DeprecatedCalls is the resolver for the deprecatedCalls field.

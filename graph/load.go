@@ -39,28 +39,28 @@ type rows[T any] struct {
 func rowsOf[T any]() rows[T] { return rows[T]{all: models.AllFields[T](), byID: models.ByIDs[T]} }
 
 var (
-	things            = rowsOf[models.Thing]()
-	makes             = rowsOf[models.Make]()
-	collections       = rowsOf[models.Collection]()
-	tags              = rowsOf[models.Tag]()
-	downloads         = rowsOf[activity.Download]()
-	tokens            = rows[account.Token]{all: account.AllTokenFields, byID: models.ByIDs[account.Token]}
-	applications      = rowsOf[account.Application]()
-	reports           = rowsOf[moderation.Report]()
-	notifications     = rowsOf[social.Notification]()
-	moderationEntries = rowsOf[models.ModerationEntry]()
-	webhooks          = rows[webhook.Webhook]{all: webhook.AllFields, byID: models.ByIDs[webhook.Webhook]}
-	deliveries        = rowsOf[webhook.Delivery]()
-	files             = rows[models.File]{
+	thingRows           = rowsOf[models.Thing]()
+	makeRows            = rowsOf[models.Make]()
+	collectionRows      = rowsOf[models.Collection]()
+	tagRows             = rowsOf[models.Tag]()
+	downloadRows        = rowsOf[activity.Download]()
+	tokenRows           = rows[account.Token]{all: account.AllTokenFields, byID: models.ByIDs[account.Token]}
+	applicationRows     = rowsOf[account.Application]()
+	reportRows          = rowsOf[moderation.Report]()
+	notificationRows    = rowsOf[social.Notification]()
+	moderationEntryRows = rowsOf[models.ModerationEntry]()
+	webhookRows         = rows[webhook.Webhook]{all: webhook.AllFields, byID: models.ByIDs[webhook.Webhook]}
+	deliveryRows        = rowsOf[webhook.Delivery]()
+	fileRows            = rows[models.File]{
 		all: models.AllFileFields,
 		byID: func(ctx context.Context, s *models.Store, _ auth.Caller, fields models.FileFields, ids []int64) (map[int64]*models.File, error) {
 			return s.FilesByID(ctx, fields, ids)
 		},
 	}
-	comments = rows[models.Comment]{
+	commentRows = rows[models.Comment]{
 		all: models.AllCommentFields, byID: models.ByIDs[models.Comment], ofID: func(id int64) *models.Comment { return &models.Comment{ID: id} },
 	}
-	users = rows[models.User]{
+	userRows = rows[models.User]{
 		all: models.AllUserFields, byID: models.ByIDs[models.User], ofID: func(id int64) *models.User { return &models.User{ID: id} },
 	}
 )

@@ -12,6 +12,7 @@ import (
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/makes"
 )
 
 // Thing is the batch resolver for the thing field.
@@ -21,7 +22,7 @@ func (r *deleteMakePayloadResolver) Thing(ctx context.Context, objs []*model.Del
 
 // Creator is the batch resolver for the creator field.
 func (r *deleteMakePayloadResolver) Creator(ctx context.Context, objs []*model.DeletedContent) ([]*models.User, error) {
-	return load(ctx, r.Resolver, objs, users, func(d *model.DeletedContent) int64 { return d.OwnerID })
+	return load(ctx, r.Resolver, objs, userRows, func(d *model.DeletedContent) int64 { return d.OwnerID })
 }
 
 // Thing is the batch resolver for the thing field.
@@ -31,7 +32,7 @@ func (r *makeResolver) Thing(ctx context.Context, objs []*models.Make) ([]*model
 
 // Creator is the batch resolver for the creator field.
 func (r *makeResolver) Creator(ctx context.Context, objs []*models.Make) ([]*models.User, error) {
-	return load(ctx, r.Resolver, objs, users, func(m *models.Make) int64 { return m.OwnerID })
+	return load(ctx, r.Resolver, objs, userRows, func(m *models.Make) int64 { return m.OwnerID })
 }
 
 // DescriptionHTML is the batch resolver for the descriptionHtml field.
@@ -56,7 +57,7 @@ func (r *makeResolver) IsLiked(ctx context.Context, objs []*models.Make) ([]bool
 
 // Comments is the batch resolver for the comments field.
 func (r *makeResolver) Comments(ctx context.Context, objs []*models.Make, first *int32, after *string, last *int32, before *string, rootsOnly bool) ([]*model.CommentConnection, error) {
-	return commentsOf(ctx, r.Resolver, fmt.Sprint("Make.comments ", rootsOnly), r.Store.CommentsOn(models.OnMake, rootsOnly), pageArgs{first, after, last, before}, objs, makeID)
+	return commentsOf(ctx, r.Resolver, fmt.Sprint("Make.comments ", rootsOnly), r.Store.Lists.CommentsOn(models.OnMake, rootsOnly), pageArgs{first, after, last, before}, objs, makeID)
 }
 
 // Likers is the batch resolver for the likers field.
@@ -65,8 +66,8 @@ func (r *makeResolver) Likers(ctx context.Context, objs []*models.Make, first *i
 }
 
 // CreateMake is the resolver for the createMake field.
-func (r *mutationResolver) CreateMake(ctx context.Context, input models.NewMake) (*model.CreateMakePayload, error) {
-	m, upload, err := r.Store.CreateMake(ctx, caller(ctx), input)
+func (r *mutationResolver) CreateMake(ctx context.Context, input makes.NewMake) (*model.CreateMakePayload, error) {
+	m, upload, err := r.Store.Makes.CreateMake(ctx, caller(ctx), input)
 	if err != nil {
 		return nil, err
 	}
@@ -74,14 +75,14 @@ func (r *mutationResolver) CreateMake(ctx context.Context, input models.NewMake)
 }
 
 // UpdateMake is the resolver for the updateMake field.
-func (r *mutationResolver) UpdateMake(ctx context.Context, input models.MakeChange) (*model.UpdateMakePayload, error) {
-	m, err := r.Store.UpdateMake(ctx, caller(ctx), input)
+func (r *mutationResolver) UpdateMake(ctx context.Context, input makes.Change) (*model.UpdateMakePayload, error) {
+	m, err := r.Store.Makes.UpdateMake(ctx, caller(ctx), input)
 	return &model.UpdateMakePayload{Make: m}, err
 }
 
 // DeleteMake is the resolver for the deleteMake field.
 func (r *mutationResolver) DeleteMake(ctx context.Context, input model.DeleteMakeInput) (*model.DeletedContent, error) {
-	m, err := r.Store.DeleteMake(ctx, caller(ctx), input.ID, input.Reason)
+	m, err := r.Store.Makes.DeleteMake(ctx, caller(ctx), input.ID, input.Reason)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +96,7 @@ func (r *queryResolver) Make(ctx context.Context, id int64) (*models.Make, error
 
 // Makes is the resolver for the makes field.
 func (r *queryResolver) Makes(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.MakeConnection, error) {
-	return only(makesOf(ctx, r.Resolver, "makes", r.Store.Makes(), pageArgs{first, after, last, before}, theRoot, rootID))
+	return only(makesOf(ctx, r.Resolver, "makes", r.Store.Lists.Makes(), pageArgs{first, after, last, before}, theRoot, rootID))
 }
 
 // DeleteMakePayload returns exec.DeleteMakePayloadResolver implementation.

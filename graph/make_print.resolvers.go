@@ -17,12 +17,12 @@ import (
 // Files is the batch resolver for the files field.
 func (r *makePrintResolver) Files(ctx context.Context, objs []*models.MakePrint) ([][]*models.File, error) {
 	of, err := loadValues(objs, func(p *models.MakePrint) int64 { return p.MakeID }, func(ids []int64) (map[int64][]int64, error) {
-		return r.Store.PrintedFiles(ctx, ids)
+		return r.Store.Makes.PrintedFiles(ctx, ids)
 	})
 	if err != nil {
 		return nil, err
 	}
-	found, err := files.read(ctx, r.Resolver, slices.Concat(of...), models.FileAccess)
+	found, err := fileRows.read(ctx, r.Resolver, slices.Concat(of...), models.FileAccess)
 	visible := visibleFile(ctx)
 	return convert(of, err, func(ids []int64) []*models.File {
 		list := make([]*models.File, 0, len(ids))

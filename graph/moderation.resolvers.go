@@ -21,13 +21,13 @@ func (r *moderationDecisionResolver) Role(ctx context.Context, obj *models.Moder
 
 // Actor is the batch resolver for the actor field.
 func (r *moderationEntryResolver) Actor(ctx context.Context, objs []*models.ModerationEntry) ([]model.Actor, error) {
-	found, err := load(ctx, r.Resolver, objs, users, func(e *models.ModerationEntry) int64 { return e.ActorID })
+	found, err := load(ctx, r.Resolver, objs, userRows, func(e *models.ModerationEntry) int64 { return e.ActorID })
 	return convert(found, err, asActor)
 }
 
 // User is the batch resolver for the user field.
 func (r *moderationEntryResolver) User(ctx context.Context, objs []*models.ModerationEntry) ([]*models.User, error) {
-	return load(ctx, r.Resolver, objs, users, func(e *models.ModerationEntry) int64 { return e.UserID })
+	return load(ctx, r.Resolver, objs, userRows, func(e *models.ModerationEntry) int64 { return e.UserID })
 }
 
 // ThingID is the resolver for the thingId field.
@@ -48,7 +48,7 @@ func (r *moderationEntryResolver) ObjectID(ctx context.Context, obj *models.Mode
 
 // Thing is the batch resolver for the thing field.
 func (r *moderationEntryResolver) Thing(ctx context.Context, objs []*models.ModerationEntry) ([]*models.Thing, error) {
-	return load(ctx, r.Resolver, objs, things, func(e *models.ModerationEntry) int64 { return e.ThingID })
+	return load(ctx, r.Resolver, objs, thingRows, func(e *models.ModerationEntry) int64 { return e.ThingID })
 }
 
 // Role is the resolver for the role field.
@@ -95,7 +95,7 @@ func (r *queryResolver) ModerationLog(ctx context.Context, first *int32, after *
 	if err != nil {
 		return nil, err
 	}
-	c, err := connectRoot[model.ModerationEntryEdge](ctx, "moderationLog", list, pageArgs{first, after, last, before}, nodesOf(r.Resolver, moderationEntries))
+	c, err := connectRoot[model.ModerationEntryEdge](ctx, "moderationLog", list, pageArgs{first, after, last, before}, nodesOf(r.Resolver, moderationEntryRows))
 	return &model.ModerationEntryConnection{Connection: c}, err
 }
 

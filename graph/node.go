@@ -9,17 +9,17 @@ import (
 
 // nodeReaders read the objects that implement Node, by the name of their type.
 var nodeReaders = map[string]nodeReader{
-	"Thing":           readAny(things),
-	"Collection":      readAny(collections),
-	"User":            readAny(users),
-	"File":            readAny(files),
-	"Make":            readAny(makes),
-	"Comment":         readAny(comments),
-	"Notification":    readAny(notifications),
-	"Report":          readAny(reports),
-	"Webhook":         readAny(webhooks),
-	"WebhookDelivery": readAny(deliveries),
-	"AccessToken":     readAny(tokens),
+	"Thing":           readAny(thingRows),
+	"Collection":      readAny(collectionRows),
+	"User":            readAny(userRows),
+	"File":            readAny(fileRows),
+	"Make":            readAny(makeRows),
+	"Comment":         readAny(commentRows),
+	"Notification":    readAny(notificationRows),
+	"Report":          readAny(reportRows),
+	"Webhook":         readAny(webhookRows),
+	"WebhookDelivery": readAny(deliveryRows),
+	"AccessToken":     readAny(tokenRows),
 	"Category": func(ctx context.Context, _ *Resolver, ids []int64) (map[int64]model.Node, error) {
 		tree, err := operationOf(ctx).categories()
 		if err != nil {

@@ -23,7 +23,7 @@ func (r *deleteNotificationPayloadResolver) Me(ctx context.Context, obj *model.D
 
 // Notifications is the resolver for the notifications field.
 func (r *markNotificationsReadPayloadResolver) Notifications(ctx context.Context, obj *social.ReadNotifications) ([]*social.Notification, error) {
-	return inOrder(ctx, r.Resolver, obj.IDs, notifications)
+	return inOrder(ctx, r.Resolver, obj.IDs, notificationRows)
 }
 
 // Me is the resolver for the me field.
@@ -43,7 +43,7 @@ func (r *mutationResolver) DeleteNotification(ctx context.Context, input model.D
 
 // Actor is the batch resolver for the actor field.
 func (r *notificationResolver) Actor(ctx context.Context, objs []*social.Notification) ([]model.Actor, error) {
-	found, err := load(ctx, r.Resolver, objs, users, func(n *social.Notification) int64 { return n.ActorID })
+	found, err := load(ctx, r.Resolver, objs, userRows, func(n *social.Notification) int64 { return n.ActorID })
 	return convert(found, err, asActor)
 }
 
@@ -66,7 +66,7 @@ func (r *notificationResolver) Message(ctx context.Context, objs []*social.Notif
 
 // Decision is the batch resolver for the decision field.
 func (r *notificationResolver) Decision(ctx context.Context, objs []*social.Notification) ([]*models.ModerationEntry, error) {
-	return load(ctx, r.Resolver, objs, moderationEntries, func(n *social.Notification) int64 { return n.DecisionID })
+	return load(ctx, r.Resolver, objs, moderationEntryRows, func(n *social.Notification) int64 { return n.DecisionID })
 }
 
 // Notification is the resolver for the notification field.
@@ -84,7 +84,7 @@ func (r *userResolver) Notifications(ctx context.Context, objs []*models.User, f
 	return ofOwn(objs, func(userID int64) (models.List, error) {
 		return r.Store.Social.Notifications(caller(ctx), userID, social.NotificationFilter{UnreadOnly: unreadOnly, Since: since})
 	}, func(list models.List) ([]*model.NotificationConnection, error) {
-		found, err := connect[model.NotificationEdge](ctx, objs, ownedList[*models.User]{fmt.Sprint("User.notifications ", unreadOnly, since), list, ownID(ctx)}, pageArgs{first, after, last, before}, nodesOf(r.Resolver, notifications))
+		found, err := connect[model.NotificationEdge](ctx, objs, ownedList[*models.User]{fmt.Sprint("User.notifications ", unreadOnly, since), list, ownID(ctx)}, pageArgs{first, after, last, before}, nodesOf(r.Resolver, notificationRows))
 		return convert(found, err, func(c *model.Connection[*social.Notification, model.NotificationEdge]) *model.NotificationConnection {
 			return &model.NotificationConnection{Connection: c}
 		})

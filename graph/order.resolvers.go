@@ -15,13 +15,13 @@ import (
 
 // ReorderCollection is the resolver for the reorderCollection field.
 func (r *mutationResolver) ReorderCollection(ctx context.Context, input model.ReorderCollectionInput) (*model.ReorderCollectionPayload, error) {
-	c, err := r.Store.ReorderCollection(ctx, caller(ctx), input.ID, input.ThingIds)
+	c, err := r.Store.Collections.ReorderCollection(ctx, caller(ctx), input.ID, input.ThingIds)
 	return &model.ReorderCollectionPayload{Collection: c}, err
 }
 
 // ReorderFiles is the resolver for the reorderFiles field.
 func (r *mutationResolver) ReorderFiles(ctx context.Context, input model.ReorderFilesInput) (*model.ReorderFilesPayload, error) {
-	files, err := r.Store.ReorderFiles(ctx, caller(ctx), *input.Target, input.FileIds)
+	files, err := r.Store.Files.ReorderFiles(ctx, caller(ctx), *input.Target, input.FileIds)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (r *mutationResolver) ReorderFiles(ctx context.Context, input model.Reorder
 
 // ReorderImages is the resolver for the reorderImages field.
 func (r *mutationResolver) ReorderImages(ctx context.Context, input model.ReorderImagesInput) (*model.ReorderImagesPayload, error) {
-	files, err := r.Store.ReorderImages(ctx, caller(ctx), *input.Target, input.ImageIds)
+	files, err := r.Store.Files.ReorderImages(ctx, caller(ctx), *input.Target, input.ImageIds)
 	if err != nil {
 		return nil, err
 	}

@@ -10,12 +10,13 @@ import (
 
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/maintenance"
 )
 
 // Popularity is the batch resolver for the popularity field.
 func (r *thingResolver) Popularity(ctx context.Context, objs []*models.Thing) ([]*model.Popularity, error) {
-	days, err := loadValues(objs, thingID, func(ids []int64) (map[int64][]models.PopularityDay, error) {
-		return r.Store.Popularity(ctx, ids)
+	days, err := loadValues(objs, thingID, func(ids []int64) (map[int64][]maintenance.PopularityDay, error) {
+		return r.Store.Maintenance.Popularity(ctx, ids)
 	})
 	return convert(days, err, explainPopularity)
 }

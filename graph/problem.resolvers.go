@@ -21,17 +21,17 @@ func (r *problemResolver) Message(ctx context.Context, obj *problem.Problem) (st
 
 // Thing is the batch resolver for the thing field.
 func (r *problemResolver) Thing(ctx context.Context, objs []*problem.Problem) ([]*models.Thing, error) {
-	return load(ctx, r.Resolver, objs, things, func(p *problem.Problem) int64 { return p.ThingID })
+	return load(ctx, r.Resolver, objs, thingRows, func(p *problem.Problem) int64 { return p.ThingID })
 }
 
 // File is the batch resolver for the file field.
 func (r *problemResolver) File(ctx context.Context, objs []*problem.Problem) ([]*models.File, error) {
-	return load(ctx, r.Resolver, objs, files, func(p *problem.Problem) int64 { return p.FileID })
+	return load(ctx, r.Resolver, objs, fileRows, func(p *problem.Problem) int64 { return p.FileID })
 }
 
 // DuplicateOf is the batch resolver for the duplicateOf field.
 func (r *problemResolver) DuplicateOf(ctx context.Context, objs []*problem.Problem) ([]*models.File, error) {
-	return load(ctx, r.Resolver, objs, files, func(p *problem.Problem) int64 { return p.OtherID })
+	return load(ctx, r.Resolver, objs, fileRows, func(p *problem.Problem) int64 { return p.OtherID })
 }
 
 // Problems is the resolver for the problems field.

@@ -59,7 +59,7 @@ func (r *userResolver) LikedThingIds(ctx context.Context, obj *models.User) ([]i
 
 // CollectedThingIds is the resolver for the collectedThingIds field.
 func (r *userResolver) CollectedThingIds(ctx context.Context, obj *models.User) ([]int64, error) {
-	ids, err := r.Store.CollectedThingIDs(ctx, caller(ctx), obj.ID)
+	ids, err := r.Store.Collections.CollectedThingIDs(ctx, caller(ctx), obj.ID)
 	return orEmpty(ids), err
 }
 

@@ -16,7 +16,7 @@ import (
 
 // ClosedReports is the resolver for the closedReports field.
 func (r *dismissReportPayloadResolver) ClosedReports(ctx context.Context, obj *moderation.DecidedReport) ([]*moderation.Report, error) {
-	return inOrder(ctx, r.Resolver, obj.Closed, reports)
+	return inOrder(ctx, r.Resolver, obj.Closed, reportRows)
 }
 
 // ReportContent is the resolver for the reportContent field.
@@ -45,18 +45,18 @@ func (r *queryResolver) Reports(ctx context.Context, first *int32, after *string
 	if err != nil {
 		return nil, err
 	}
-	c, err := connectRoot[model.ReportEdge](ctx, "reports "+string(in), list, pageArgs{first, after, last, before}, nodesOf(r.Resolver, reports))
+	c, err := connectRoot[model.ReportEdge](ctx, "reports "+string(in), list, pageArgs{first, after, last, before}, nodesOf(r.Resolver, reportRows))
 	return &model.ReportConnection{Connection: c}, err
 }
 
 // Reporter is the batch resolver for the reporter field.
 func (r *reportResolver) Reporter(ctx context.Context, objs []*moderation.Report) ([]*models.User, error) {
-	return load(ctx, r.Resolver, objs, users, func(r *moderation.Report) int64 { return r.ReporterID })
+	return load(ctx, r.Resolver, objs, userRows, func(r *moderation.Report) int64 { return r.ReporterID })
 }
 
 // User is the batch resolver for the user field.
 func (r *reportResolver) User(ctx context.Context, objs []*moderation.Report) ([]*models.User, error) {
-	return load(ctx, r.Resolver, objs, users, func(r *moderation.Report) int64 { return r.UserID })
+	return load(ctx, r.Resolver, objs, userRows, func(r *moderation.Report) int64 { return r.UserID })
 }
 
 // Target is the batch resolver for the target field.
@@ -68,7 +68,7 @@ func (r *reportResolver) Target(ctx context.Context, objs []*moderation.Report) 
 
 // DecidedBy is the batch resolver for the decidedBy field.
 func (r *reportResolver) DecidedBy(ctx context.Context, objs []*moderation.Report) ([]*models.User, error) {
-	return load(ctx, r.Resolver, objs, users, func(r *moderation.Report) int64 { return r.DecidedBy })
+	return load(ctx, r.Resolver, objs, userRows, func(r *moderation.Report) int64 { return r.DecidedBy })
 }
 
 // Decision is the resolver for the decision field.
@@ -81,7 +81,7 @@ func (r *reportResolver) Decision(ctx context.Context, obj *moderation.Report) (
 
 // ClosedReports is the resolver for the closedReports field.
 func (r *resolveReportPayloadResolver) ClosedReports(ctx context.Context, obj *moderation.DecidedReport) ([]*moderation.Report, error) {
-	return inOrder(ctx, r.Resolver, obj.Closed, reports)
+	return inOrder(ctx, r.Resolver, obj.Closed, reportRows)
 }
 
 // DismissReportPayload returns exec.DismissReportPayloadResolver implementation.

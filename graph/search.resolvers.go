@@ -13,6 +13,7 @@ import (
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/lists"
 	"github.com/meshyard/meshyard/models/search"
 )
 
@@ -27,16 +28,16 @@ func (r *categoryFacetResolver) Category(ctx context.Context, objs []*model.Cate
 
 // Creator is the batch resolver for the creator field.
 func (r *creatorFacetResolver) Creator(ctx context.Context, objs []*model.CreatorFacet) ([]*models.User, error) {
-	return load(ctx, r.Resolver, objs, users, func(f *model.CreatorFacet) int64 { return f.Value })
+	return load(ctx, r.Resolver, objs, userRows, func(f *model.CreatorFacet) int64 { return f.Value })
 }
 
 // Search is the resolver for the search field.
-func (r *queryResolver) Search(ctx context.Context, first *int32, after *string, last *int32, before *string, query string, typeArg search.SearchType, filter *models.Filter, sort models.Sort) (*model.SearchConnection, error) {
-	f, at := models.Filter{}, pageArgs{first, after, last, before}
+func (r *queryResolver) Search(ctx context.Context, first *int32, after *string, last *int32, before *string, query string, typeArg search.SearchType, filter *lists.Filter, sort lists.Sort) (*model.SearchConnection, error) {
+	f, at := lists.Filter{}, pageArgs{first, after, last, before}
 	if filter != nil {
 		f = *filter
 	}
-	if err := r.Store.Resolve(ctx, caller(ctx), &f); err != nil {
+	if err := r.Store.Lists.Resolve(ctx, caller(ctx), &f); err != nil {
 		return nil, err
 	}
 	if id := r.at(ctx).thingAt(query); id != "" && typeArg == search.SearchThings {
@@ -49,13 +50,13 @@ func (r *queryResolver) Search(ctx context.Context, first *int32, after *string,
 	name := fmt.Sprint("search ", typeArg, " ", sort)
 	switch typeArg {
 	case search.SearchMakes:
-		return searchHits(ctx, r.Resolver, name, found, at, makes, func(m *models.Make) model.SearchHit { return m })
+		return searchHits(ctx, r.Resolver, name, found, at, makeRows, func(m *models.Make) model.SearchHit { return m })
 	case search.SearchUsers:
-		return searchHits(ctx, r.Resolver, name, found, at, users, func(u *models.User) model.SearchHit { return u })
+		return searchHits(ctx, r.Resolver, name, found, at, userRows, func(u *models.User) model.SearchHit { return u })
 	case search.SearchCollections:
-		return searchHits(ctx, r.Resolver, name, found, at, collections, func(c *models.Collection) model.SearchHit { return c })
+		return searchHits(ctx, r.Resolver, name, found, at, collectionRows, func(c *models.Collection) model.SearchHit { return c })
 	}
-	return searchHits(ctx, r.Resolver, name, found, at, things, func(t *models.Thing) model.SearchHit { return t })
+	return searchHits(ctx, r.Resolver, name, found, at, thingRows, func(t *models.Thing) model.SearchHit { return t })
 }
 
 // Suggestions is the resolver for the suggestions field.
@@ -63,9 +64,9 @@ func (r *queryResolver) Suggestions(ctx context.Context, query string, first int
 	if err := inRange("first", first, 20); err != nil {
 		return nil, err
 	}
-	f := models.Filter{}
+	f := lists.Filter{}
 	f.Hide(caller(ctx))
-	found, err := r.Store.Search.Search(ctx, search.SearchThings, query, f, models.ByRelevance)
+	found, err := r.Store.Search.Search(ctx, search.SearchThings, query, f, lists.ByRelevance)
 	if err != nil {
 		return nil, err
 	}

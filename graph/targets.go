@@ -41,7 +41,7 @@ func asActor(u *models.User) model.Actor {
 // to see, for example a thing that was taken down after a make of it was posted.
 func visibleThings[O any](ctx context.Context, r *Resolver, objs []O, id func(O) int64) ([]*models.Thing, error) {
 	found, err := loadValues(objs, id, func(ids []int64) (map[int64]*models.Thing, error) {
-		return things.read(ctx, r, ids, models.ThingAccess)
+		return thingRows.read(ctx, r, ids, models.ThingAccess)
 	})
 	return convert(found, err, func(t *models.Thing) *models.Thing {
 		if t == nil || t.Allows(caller(ctx)) != nil {

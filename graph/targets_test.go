@@ -12,6 +12,7 @@ import (
 	"github.com/meshyard/meshyard/internal/pgtest"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/catalogue"
+	"github.com/meshyard/meshyard/models/collections"
 )
 
 // newStore returns a store on a new database and an empty bucket. It has no background jobs.
@@ -54,7 +55,7 @@ func TestTargetIsGoneMeanwhile(t *testing.T) {
 			ctx := auth.WithCaller(t.Context(), bob, nil)
 			collection := func() int64 {
 				t.Helper()
-				c, err := s.CreateCollection(t.Context(), ada, models.NewCollection{Name: "Lamps"})
+				c, err := s.Collections.CreateCollection(t.Context(), ada, collections.NewCollection{Name: "Lamps"})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -64,9 +65,12 @@ func TestTargetIsGoneMeanwhile(t *testing.T) {
 				err  models.Code
 				make func(ctx context.Context, id int64) error
 			}{
-				"deleted": {models.NotFound, func(ctx context.Context, id int64) error { _, err := s.DeleteCollection(ctx, ada, id); return err }},
+				"deleted": {models.NotFound, func(ctx context.Context, id int64) error {
+					_, err := s.Collections.DeleteCollection(ctx, ada, id)
+					return err
+				}},
 				"hidden": {models.Forbidden, func(ctx context.Context, id int64) error {
-					_, err := s.UpdateCollection(ctx, ada, models.CollectionChange{ID: id, Visibility: new(models.PrivateCollection)})
+					_, err := s.Collections.UpdateCollection(ctx, ada, collections.Change{ID: id, Visibility: new(models.PrivateCollection)})
 					return err
 				}},
 			} {

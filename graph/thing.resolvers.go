@@ -19,7 +19,7 @@ import (
 
 // Creator is the batch resolver for the creator field.
 func (r *deleteThingPayloadResolver) Creator(ctx context.Context, objs []*model.DeletedContent) ([]*models.User, error) {
-	return load(ctx, r.Resolver, objs, users, func(d *model.DeletedContent) int64 { return d.OwnerID })
+	return load(ctx, r.Resolver, objs, userRows, func(d *model.DeletedContent) int64 { return d.OwnerID })
 }
 
 // Category is the resolver for the category field.
@@ -29,12 +29,12 @@ func (r *deleteThingPayloadResolver) Category(ctx context.Context, obj *model.De
 
 // Ancestors is the resolver for the ancestors field.
 func (r *deleteThingPayloadResolver) Ancestors(ctx context.Context, obj *model.DeletedContent) ([]*models.Thing, error) {
-	return inOrder(ctx, r.Resolver, obj.AncestorIDs, things)
+	return inOrder(ctx, r.Resolver, obj.AncestorIDs, thingRows)
 }
 
 // FromCollections is the resolver for the fromCollections field.
 func (r *deleteThingPayloadResolver) FromCollections(ctx context.Context, obj *model.DeletedContent) ([]*models.Collection, error) {
-	return inOrder(ctx, r.Resolver, obj.CollectionIDs, collections)
+	return inOrder(ctx, r.Resolver, obj.CollectionIDs, collectionRows)
 }
 
 // PublishThing is the resolver for the publishThing field.
@@ -66,13 +66,13 @@ func (r *mutationResolver) DeleteThing(ctx context.Context, input model.DeleteTh
 
 // FeatureThing is the resolver for the featureThing field.
 func (r *mutationResolver) FeatureThing(ctx context.Context, input model.FeatureThingInput) (*model.FeatureThingPayload, error) {
-	t, err := r.Store.FeatureThing(ctx, caller(ctx), input.ID, true)
+	t, err := r.Store.Moderation.FeatureThing(ctx, caller(ctx), input.ID, true)
 	return &model.FeatureThingPayload{Thing: t}, err
 }
 
 // UnfeatureThing is the resolver for the unfeatureThing field.
 func (r *mutationResolver) UnfeatureThing(ctx context.Context, input model.UnfeatureThingInput) (*model.UnfeatureThingPayload, error) {
-	t, err := r.Store.FeatureThing(ctx, caller(ctx), input.ID, false)
+	t, err := r.Store.Moderation.FeatureThing(ctx, caller(ctx), input.ID, false)
 	return &model.UnfeatureThingPayload{Thing: t}, err
 }
 
@@ -105,7 +105,7 @@ func (r *thingResolver) Takedown(ctx context.Context, obj *models.Thing) (*model
 
 // Creator is the batch resolver for the creator field.
 func (r *thingResolver) Creator(ctx context.Context, objs []*models.Thing) ([]*models.User, error) {
-	return load(ctx, r.Resolver, objs, users, func(t *models.Thing) int64 { return t.OwnerID })
+	return load(ctx, r.Resolver, objs, userRows, func(t *models.Thing) int64 { return t.OwnerID })
 }
 
 // LicenseInfo is the resolver for the licenseInfo field.
@@ -191,17 +191,17 @@ func (r *thingResolver) Ancestors(ctx context.Context, objs []*models.Thing, fir
 
 // Remixes is the batch resolver for the remixes field.
 func (r *thingResolver) Remixes(ctx context.Context, objs []*models.Thing, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error) {
-	return thingsOf(ctx, r.Resolver, "Thing.remixes", r.Store.Remixes(caller(ctx)), pageArgs{first, after, last, before}, objs, thingID)
+	return thingsOf(ctx, r.Resolver, "Thing.remixes", r.Store.Lists.Remixes(caller(ctx)), pageArgs{first, after, last, before}, objs, thingID)
 }
 
 // Makes is the batch resolver for the makes field.
 func (r *thingResolver) Makes(ctx context.Context, objs []*models.Thing, first *int32, after *string, last *int32, before *string) ([]*model.MakeConnection, error) {
-	return makesOf(ctx, r.Resolver, "Thing.makes", r.Store.MakesOfThings(), pageArgs{first, after, last, before}, objs, thingID)
+	return makesOf(ctx, r.Resolver, "Thing.makes", r.Store.Lists.MakesOfThings(), pageArgs{first, after, last, before}, objs, thingID)
 }
 
 // Comments is the batch resolver for the comments field.
 func (r *thingResolver) Comments(ctx context.Context, objs []*models.Thing, first *int32, after *string, last *int32, before *string, rootsOnly bool) ([]*model.CommentConnection, error) {
-	return commentsOf(ctx, r.Resolver, fmt.Sprint("Thing.comments ", rootsOnly), r.Store.CommentsOn(models.OnThing, rootsOnly), pageArgs{first, after, last, before}, objs, thingID)
+	return commentsOf(ctx, r.Resolver, fmt.Sprint("Thing.comments ", rootsOnly), r.Store.Lists.CommentsOn(models.OnThing, rootsOnly), pageArgs{first, after, last, before}, objs, thingID)
 }
 
 // Likers is the batch resolver for the likers field.
@@ -216,7 +216,7 @@ func (r *updateThingPayloadResolver) FromCategory(ctx context.Context, obj *mode
 
 // FromAncestors is the resolver for the fromAncestors field.
 func (r *updateThingPayloadResolver) FromAncestors(ctx context.Context, obj *models.UpdatedThing) ([]*models.Thing, error) {
-	return inOrder(ctx, r.Resolver, obj.FromAncestorIDs, things)
+	return inOrder(ctx, r.Resolver, obj.FromAncestorIDs, thingRows)
 }
 
 // DeleteThingPayload returns exec.DeleteThingPayloadResolver implementation.

@@ -9,19 +9,19 @@ import (
 	"context"
 
 	"github.com/meshyard/meshyard/graph/model"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/lists"
 )
 
 // Things is the resolver for the things field.
-func (r *queryResolver) Things(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *models.Filter, sort models.Sort) (*model.ThingConnection, error) {
-	f := models.Filter{}
+func (r *queryResolver) Things(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *lists.Filter, sort lists.Sort) (*model.ThingConnection, error) {
+	f := lists.Filter{}
 	if filter != nil {
 		f = *filter
 	}
-	if err := r.Store.Resolve(ctx, caller(ctx), &f); err != nil {
+	if err := r.Store.Lists.Resolve(ctx, caller(ctx), &f); err != nil {
 		return nil, err
 	}
-	list, err := r.Store.Things(f, sort)
+	list, err := r.Store.Lists.Things(f, sort)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 
 // Application is the batch resolver for the application field.
 func (r *accessTokenResolver) Application(ctx context.Context, objs []*account.Token) ([]*account.Application, error) {
-	return load(ctx, r.Resolver, objs, applications, func(t *account.Token) int64 { return t.ApplicationID })
+	return load(ctx, r.Resolver, objs, applicationRows, func(t *account.Token) int64 { return t.ApplicationID })
 }
 
 // CreateToken is the resolver for the createToken field.
@@ -39,7 +39,7 @@ func (r *queryResolver) Tokens(ctx context.Context, first *int32, after *string,
 	if err != nil {
 		return nil, err
 	}
-	c, err := connectRoot[model.AccessTokenEdge](ctx, "tokens", list, pageArgs{first, after, last, before}, nodesOf(r.Resolver, tokens))
+	c, err := connectRoot[model.AccessTokenEdge](ctx, "tokens", list, pageArgs{first, after, last, before}, nodesOf(r.Resolver, tokenRows))
 	return &model.AccessTokenConnection{Connection: c}, err
 }
 

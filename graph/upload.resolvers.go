@@ -13,6 +13,7 @@ import (
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/urls/signing"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/uploads"
 )
 
 // Me is the resolver for the me field.
@@ -22,11 +23,11 @@ func (r *deletePendingUploadPayloadResolver) Me(ctx context.Context, obj *model.
 
 // UploadFile is the resolver for the uploadFile field.
 func (r *mutationResolver) UploadFile(ctx context.Context, input model.UploadFileInput) (*model.UploadFilePayload, error) {
-	upload := models.NewUpload{Name: input.File.Filename, Bytes: input.File.File, AtLeast: input.File.Size}
+	upload := uploads.NewUpload{Name: input.File.Filename, Bytes: input.File.File, AtLeast: input.File.Size}
 	if input.Kind != nil {
 		upload.Kind = *input.Kind
 	}
-	f, err := r.Store.Upload(ctx, caller(ctx), upload)
+	f, err := r.Store.Uploads.Upload(ctx, caller(ctx), upload)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +36,7 @@ func (r *mutationResolver) UploadFile(ctx context.Context, input model.UploadFil
 
 // StageUpload is the resolver for the stageUpload field.
 func (r *mutationResolver) StageUpload(ctx context.Context, input model.StageUploadInput) (*model.StageUploadPayload, error) {
-	upload, err := r.Store.StageUpload(ctx, caller(ctx), input.Name, *input.Target)
+	upload, err := r.Store.Uploads.StageUpload(ctx, caller(ctx), input.Name, *input.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -44,11 +45,11 @@ func (r *mutationResolver) StageUpload(ctx context.Context, input model.StageUpl
 
 // CreateStagedUploads is the resolver for the createStagedUploads field.
 func (r *mutationResolver) CreateStagedUploads(ctx context.Context, input model.CreateStagedUploadsInput) (*model.CreateStagedUploadsPayload, error) {
-	uploads := make([]models.NewStagedUpload, len(input.Uploads))
+	uploads := make([]uploads.NewStagedUpload, len(input.Uploads))
 	for i, u := range input.Uploads {
 		uploads[i] = *u
 	}
-	created, err := r.Store.CreateStagedUploads(ctx, caller(ctx), uploads, input.Target)
+	created, err := r.Store.Uploads.CreateStagedUploads(ctx, caller(ctx), uploads, input.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -57,11 +58,11 @@ func (r *mutationResolver) CreateStagedUploads(ctx context.Context, input model.
 
 // CompleteStagedUploads is the resolver for the completeStagedUploads field.
 func (r *mutationResolver) CompleteStagedUploads(ctx context.Context, input model.CompleteStagedUploadsInput) (*model.CompleteStagedUploadsPayload, error) {
-	uploads := make([]models.CompleteUpload, len(input.Uploads))
+	uploads := make([]uploads.CompleteUpload, len(input.Uploads))
 	for i, u := range input.Uploads {
 		uploads[i] = *u
 	}
-	done, err := r.Store.CompleteStagedUploads(ctx, caller(ctx), uploads)
+	done, err := r.Store.Uploads.CompleteStagedUploads(ctx, caller(ctx), uploads)
 	if err != nil {
 		return nil, err
 	}
@@ -93,19 +94,19 @@ func (r *mutationResolver) FinalizeFile(ctx context.Context, input model.Finaliz
 
 // DeletePendingUpload is the resolver for the deletePendingUpload field.
 func (r *mutationResolver) DeletePendingUpload(ctx context.Context, input model.DeletePendingUploadInput) (*model.Deleted, error) {
-	if err := r.Store.DeletePendingUpload(ctx, caller(ctx), input.ID); err != nil {
+	if err := r.Store.Uploads.DeletePendingUpload(ctx, caller(ctx), input.ID); err != nil {
 		return nil, err
 	}
 	return &model.Deleted{Type: "File", DeletedID: input.ID}, nil
 }
 
 // FormAction is the resolver for the formAction field.
-func (r *stagedUploadResolver) FormAction(ctx context.Context, obj *models.StagedUpload) (string, error) {
+func (r *stagedUploadResolver) FormAction(ctx context.Context, obj *uploads.StagedUpload) (string, error) {
 	return r.at(ctx).URLs.UploadForm(), nil
 }
 
 // FormFields is the resolver for the formFields field.
-func (r *stagedUploadResolver) FormFields(ctx context.Context, obj *models.StagedUpload) ([]*model.FormField, error) {
+func (r *stagedUploadResolver) FormFields(ctx context.Context, obj *uploads.StagedUpload) ([]*model.FormField, error) {
 	fields, err := r.URLs.Key.Fields(signing.Form{
 		FileID: obj.FileID, Name: obj.Name, Redirect: r.at(ctx).URLs.Finalize(obj.FileID), Limit: obj.Limit, Expires: obj.ExpiresAt,
 	})
@@ -120,12 +121,12 @@ func (r *stagedUploadResolver) FormFields(ctx context.Context, obj *models.Stage
 }
 
 // MaxSize is the resolver for the maxSize field.
-func (r *stagedUploadResolver) MaxSize(ctx context.Context, obj *models.StagedUpload) (int64, error) {
+func (r *stagedUploadResolver) MaxSize(ctx context.Context, obj *uploads.StagedUpload) (int64, error) {
 	return obj.Limit, nil
 }
 
 // TusURL is the resolver for the tusUrl field.
-func (r *stagedUploadResolver) TusURL(ctx context.Context, obj *models.StagedUpload) (*string, error) {
+func (r *stagedUploadResolver) TusURL(ctx context.Context, obj *uploads.StagedUpload) (*string, error) {
 	if !obj.IsResumable() {
 		return nil, nil
 	}
@@ -134,8 +135,8 @@ func (r *stagedUploadResolver) TusURL(ctx context.Context, obj *models.StagedUpl
 }
 
 // Parts is the resolver for the parts field.
-func (r *stagedUploadResolver) Parts(ctx context.Context, obj *models.StagedUpload) ([]*bucket.Part, error) {
-	parts, ok, err := r.Store.Parts(ctx, obj)
+func (r *stagedUploadResolver) Parts(ctx context.Context, obj *uploads.StagedUpload) ([]*bucket.Part, error) {
+	parts, ok, err := r.Store.Uploads.Parts(ctx, obj)
 	if err != nil || !ok {
 		return nil, err
 	}

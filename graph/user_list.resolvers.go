@@ -10,16 +10,16 @@ import (
 	"fmt"
 
 	"github.com/meshyard/meshyard/graph/model"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/lists"
 )
 
 // Users is the resolver for the users field.
-func (r *queryResolver) Users(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *models.UserFilter, sort models.Sort) (*model.UserConnection, error) {
-	f := models.UserFilter{}
+func (r *queryResolver) Users(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *lists.UserFilter, sort lists.Sort) (*model.UserConnection, error) {
+	f := lists.UserFilter{}
 	if filter != nil {
 		f = *filter
 	}
-	list, err := r.Store.Users(f, sort)
+	list, err := r.Store.Lists.Users(f, sort)
 	if err != nil {
 		return nil, err
 	}

@@ -57,17 +57,17 @@ type nodeReader func(ctx context.Context, r *Resolver, ids []int64) (map[int64]m
 func readerOf(on models.TargetType) nodeReader {
 	switch on {
 	case models.OnThing:
-		return readAny(things)
+		return readAny(thingRows)
 	case models.OnMake:
-		return readAny(makes)
+		return readAny(makeRows)
 	case models.OnComment:
-		return readAny(comments)
+		return readAny(commentRows)
 	case models.OnCollection:
-		return readAny(collections)
+		return readAny(collectionRows)
 	case models.OnFile:
-		return readAny(files)
+		return readAny(fileRows)
 	}
-	return readAny(users)
+	return readAny(userRows)
 }
 
 // readTargets returns the targets that exist, by type and ID, and why the caller may not see some

@@ -9,6 +9,7 @@ import (
 
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/previews"
 )
 
 // watchFiles returns a channel that receives the processing state of each file that read returns,
@@ -26,11 +27,11 @@ func (r *Resolver) watchFiles(ctx context.Context, read func(ctx context.Context
 		defer close(states)
 		ctx, cancel := context.WithTimeout(ctx, maxWatchTime)
 		defer cancel()
-		for interval := models.MinPollInterval; ; interval = min(interval*3/2, models.MaxPollInterval) {
+		for interval := previews.MinPollInterval; ; interval = min(interval*3/2, previews.MaxPollInterval) {
 			for _, change := range changes {
 				select {
 				case states <- change:
-					interval = models.MinPollInterval
+					interval = previews.MinPollInterval
 				case <-ctx.Done():
 					return
 				}

@@ -8,7 +8,7 @@ import (
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/previews"
 )
 
 // maxWatchTime is how long the processing of a file can be watched.
@@ -19,8 +19,8 @@ const maxWatchTime = 15 * time.Minute
 // state. It returns NotFound or Forbidden if the caller cannot see the file.
 func (r *Resolver) watch(ctx context.Context, fileID int64) (<-chan *model.Processing, error) {
 	watcher := caller(ctx)
-	snapshots, unsubscribe := r.Store.WatchFile(fileID)
-	var first models.FileSnapshot
+	snapshots, unsubscribe := r.Store.Previews.WatchFile(fileID)
+	var first previews.FileSnapshot
 	select {
 	case first = <-snapshots:
 	case <-ctx.Done():
@@ -64,7 +64,7 @@ func (r *Resolver) watch(ctx context.Context, fileID int64) (<-chan *model.Proce
 
 // processingFor returns the processing state in a snapshot of a file. It returns NotFound or
 // Forbidden if the watcher cannot see the file.
-func processingFor(watcher auth.Caller, fileID int64, s models.FileSnapshot) (*model.Processing, error) {
+func processingFor(watcher auth.Caller, fileID int64, s previews.FileSnapshot) (*model.Processing, error) {
 	switch {
 	case s.Err != nil:
 		return nil, s.Err

@@ -29,25 +29,25 @@ func (r *subscriptionResolver) MyProcessing(ctx context.Context) (<-chan *model.
 	if err != nil {
 		return nil, err
 	}
-	since, err := r.Store.ComingFiles(ctx, u.ID)
+	since, err := r.Store.Lists.ComingFiles(ctx, u.ID)
 	if err != nil {
 		return nil, err
 	}
 	return r.watchFiles(ctx, func(ctx context.Context, seen []int64) ([]*models.File, error) {
-		return r.Store.FilesInProcess(ctx, u.ID, since, seen)
+		return r.Store.Lists.FilesInProcess(ctx, u.ID, since, seen)
 	})
 }
 
 // Drafts is the batch resolver for the drafts field.
 func (r *userResolver) Drafts(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error) {
-	return ofOwn(objs, func(userID int64) (models.List, error) { return r.Store.Drafts(caller(ctx), userID) }, func(list models.List) ([]*model.ThingConnection, error) {
+	return ofOwn(objs, func(userID int64) (models.List, error) { return r.Store.Lists.Drafts(caller(ctx), userID) }, func(list models.List) ([]*model.ThingConnection, error) {
 		return thingsOf(ctx, r.Resolver, "User.drafts", list, pageArgs{first, after, last, before}, objs, ownID(ctx))
 	})
 }
 
 // PendingUploads is the batch resolver for the pendingUploads field.
 func (r *userResolver) PendingUploads(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.FileConnection, error) {
-	return ofOwn(objs, func(userID int64) (models.List, error) { return r.Store.PendingUploads(caller(ctx), userID) }, func(list models.List) ([]*model.FileConnection, error) {
+	return ofOwn(objs, func(userID int64) (models.List, error) { return r.Store.Lists.PendingUploads(caller(ctx), userID) }, func(list models.List) ([]*model.FileConnection, error) {
 		return filesOf(ctx, r.Resolver, "User.pendingUploads", list, pageArgs{first, after, last, before}, objs, ownID(ctx))
 	})
 }

@@ -19,21 +19,6 @@ func checkAncestors(ids []int64) error {
 	return nil
 }
 
-type remixes struct{ hidden hiddenThings }
-
-func (l remixes) Select(b *database.Builder, id any) *bun.SelectQuery {
-	q := b.Select().TableExpr("thing_ancestors AS ta").Where("ta.ancestor_id = ?", id).Where(IsPublished, bun.Safe("ta.thing_id"))
-	if l.hidden != (hiddenThings{}) {
-		q = l.hidden.From(q.Join("JOIN things AS t ON t.id = ta.thing_id"), b.Arg(database.CallerArg))
-	}
-	return q
-}
-
-// Remixes lists the published remixes of things, newest first.
-func (s *Store) Remixes(caller auth.Caller) List {
-	return List{DB: s.DB.DB, By: database.Order{ID: "ta.thing_id"}, Rows: remixes{HiddenFrom(caller)}, Caller: caller.UserID}
-}
-
 type ancestors struct{}
 
 func (ancestors) Select(b *database.Builder, id any) *bun.SelectQuery {
@@ -108,7 +93,7 @@ func (s *Store) setAncestors(ctx context.Context, tx bun.Tx, caller auth.Caller,
 	if err := s.Raise(ctx, tx, ThingRemixed{t, added}); err != nil {
 		return err
 	}
-	return AddCounts(ctx, tx, thingRemixes.By(-1, before...), thingRemixes.By(1, after...))
+	return AddCounts(ctx, tx, ThingRemixes.By(-1, before...), ThingRemixes.By(1, after...))
 }
 
 func ancestorIDs(ctx context.Context, tx bun.Tx, thingID int64) (ids []int64, err error) {

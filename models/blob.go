@@ -40,7 +40,7 @@ func (s *Store) Accessible(ctx context.Context, fileID int64, by Signature, open
 	if err != nil {
 		return nil, err
 	}
-	if !ok || !f.live(Now()) {
+	if !ok || !f.Live(Now()) {
 		return nil, NoSuch("file", fileID)
 	}
 	if by == Unsigned {

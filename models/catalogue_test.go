@@ -7,6 +7,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/catalogue"
 	"github.com/meshyard/meshyard/models/catalogue/cataloguetest"
+	"github.com/meshyard/meshyard/models/lists"
 	"github.com/meshyard/meshyard/models/search"
 )
 
@@ -22,8 +23,8 @@ func TestCountThings(t *testing.T) {
 		for i := range things {
 			things[i], _ = cataloguetest.Published(t, s, ada)
 		}
-		feature := func(id int64) (*models.Thing, error) { return s.FeatureThing(ctx, moderator, id, true) }
-		unfeature := func(id int64) (*models.Thing, error) { return s.FeatureThing(ctx, moderator, id, false) }
+		feature := func(id int64) (*models.Thing, error) { return s.Moderation.FeatureThing(ctx, moderator, id, true) }
+		unfeature := func(id int64) (*models.Thing, error) { return s.Moderation.FeatureThing(ctx, moderator, id, false) }
 		move := func(id int64) (*models.Thing, error) {
 			category := "other"
 			moved, err := s.UpdateThing(ctx, ada, models.ThingChange{ID: id, Category: &category})
@@ -72,7 +73,7 @@ func TestCountThings(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			list, err := s.Things(models.Filter{}, models.ByFeatured)
+			list, err := s.Lists.Things(lists.Filter{}, lists.ByFeatured)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,7 +88,7 @@ func TestCountThings(t *testing.T) {
 			if total[0] != c.want || rows != c.want {
 				t.Errorf("%s: got %d of %d rows, want %d", c.name, total[0], rows, c.want)
 			}
-			found, err := s.Search.Search(ctx, search.SearchThings, "a", models.Filter{}, models.ByNewest)
+			found, err := s.Search.Search(ctx, search.SearchThings, "a", lists.Filter{}, lists.ByNewest)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,7 +112,7 @@ func TestCountThings(t *testing.T) {
 		if err != nil || len(stored) > 0 {
 			t.Errorf("categories still count %+v, %v", stored, err)
 		}
-		if changed, err := s.Recount(ctx); changed != 0 || err != nil {
+		if changed, err := s.Maintenance.Recount(ctx); changed != 0 || err != nil {
 			t.Errorf("a recount changed %d counts, %v", changed, err)
 		}
 		if _, err := s.Maintenance.CollectGarbage(ctx, 0, false); err != nil { // with the file
@@ -167,7 +168,7 @@ func TestTotalsOfTags(t *testing.T) {
 				caller auth.Caller
 				want   int64
 			}{{ada, c.all}, {hides, c.shown}} {
-				list := s.ThingsWithTags(of.caller)
+				list := s.Lists.ThingsWithTags(of.caller)
 				total, err := list.Count(ctx, []int64{tag.ID})
 				if err != nil {
 					t.Fatal(err)
@@ -204,7 +205,7 @@ func TestTotalsWithoutHidden(t *testing.T) {
 			if _, err := s.UpdateThing(ctx, ada, change); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.FeatureThing(ctx, moderator, thing.ID, true); err != nil {
+			if _, err := s.Moderation.FeatureThing(ctx, moderator, thing.ID, true); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -236,16 +237,16 @@ func TestTotalsWithoutHidden(t *testing.T) {
 		}
 		check := func(name string, caller auth.Caller, all, inArt int64) {
 			t.Helper()
-			filter := models.Filter{}
+			filter := lists.Filter{}
 			filter.Hide(caller)
-			for _, sort := range []models.Sort{models.ByNewest, models.ByFeatured} {
-				list, err := s.Things(filter, sort)
+			for _, sort := range []lists.Sort{lists.ByNewest, lists.ByFeatured} {
+				list, err := s.Lists.Things(filter, sort)
 				if err != nil {
 					t.Fatal(err)
 				}
 				count(name+", "+string(sort), list, 0, all)
 			}
-			count(name+", in a category", s.ThingsInCategories(caller), art.ID, inArt)
+			count(name+", in a category", s.Lists.ThingsInCategories(caller), art.ID, inArt)
 		}
 		for range 2 { // with and without changes that are not folded
 			for _, c := range []struct {

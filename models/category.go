@@ -33,9 +33,9 @@ func (c *Category) AfterScanRow(context.Context) error {
 	return c.Changes.addTo(map[string]*int64{"thing_count": &c.OwnCount, "featured_count": &c.Featured})
 }
 
-// category returns the category with the given ID, name or slug, ignoring case, or BadInput if
+// FindCategory returns the category with the given ID, name or slug, ignoring case, or BadInput if
 // there is none.
-func category(ctx context.Context, db bun.IDB, which string) (*Category, error) {
+func FindCategory(ctx context.Context, db bun.IDB, which string) (*Category, error) {
 	c := new(Category)
 	err := db.NewSelect().Model(c).
 		Where("lower(c.name) = lower(?0) OR c.slug = lower(?0) OR CAST(c.id AS text) = ?0", which).Limit(1).Scan(ctx)
@@ -66,16 +66,16 @@ type CategoryTree struct {
 
 // Categories returns all categories as a tree. There are at most a few hundred.
 func (s *Store) Categories(ctx context.Context) (*CategoryTree, error) {
-	return s.categoriesWithout(ctx, hiddenThings{}, 0)
+	return s.CategoriesWithout(ctx, HiddenThings{}, 0)
 }
 
-// categoriesWithout returns all categories as a tree, with counts that exclude hidden things.
-func (s *Store) categoriesWithout(ctx context.Context, hidden hiddenThings, userID int64) (*CategoryTree, error) {
+// CategoriesWithout returns all categories as a tree, with counts that exclude hidden things.
+func (s *Store) CategoriesWithout(ctx context.Context, hidden HiddenThings, userID int64) (*CategoryTree, error) {
 	var all []*Category
 	if err := database.Read(ctx, s.DB.DB, categoriesKey{}, &all); err != nil {
 		return nil, err
 	}
-	if hidden != (hiddenThings{}) {
+	if hidden != (HiddenThings{}) {
 		counts, err := hidden.inCategories(ctx, s.DB.Read, userID)
 		if err != nil {
 			return nil, err
@@ -119,67 +119,6 @@ func (s *CategoryTree) BySlug(slug string) (*Category, error) {
 		}
 	}
 	return nil, Fail(NotFound, "category %.60q does not exist", slug)
-}
-
-// countInCategories returns the numbers of published things in categories and their descendants,
-// without hidden things.
-func (s *Store) countInCategories(ctx context.Context, hidden hiddenThings, userID int64, ids []int64) (map[int64]int64, error) {
-	tree, err := s.categoriesWithout(ctx, hidden, userID)
-	if err != nil {
-		return nil, err
-	}
-	counts := make(map[int64]int64, len(ids))
-	for _, id := range ids {
-		if c := tree.ByID(id); c != nil {
-			counts[id] = c.ThingCount
-		}
-	}
-	return counts, nil
-}
-
-// CountPublished returns the number of published things.
-func (s *Store) CountPublished(ctx context.Context) (int64, error) {
-	return s.sumOfCategories(ctx, categoryThings)
-}
-
-// countShown returns the number of published things, without hidden things.
-func (s *Store) countShown(ctx context.Context, hidden hiddenThings, userID int64) (n int64, err error) {
-	if hidden == (hiddenThings{}) {
-		return s.CountPublished(ctx)
-	}
-	tree, err := s.categoriesWithout(ctx, hidden, userID)
-	if err != nil {
-		return 0, err
-	}
-	for _, c := range tree.All {
-		n += c.OwnCount
-	}
-	return n, nil
-}
-
-// countFeatured returns the number of featured things.
-func (s *Store) countFeatured(ctx context.Context) (int64, error) {
-	return s.sumOfCategories(ctx, categoryFeatured)
-}
-
-// sumOfCategories returns the sum of a count over all categories, including changes that are not
-// folded yet. Each thing is in exactly one category.
-func (s *Store) sumOfCategories(ctx context.Context, c Count) (int64, error) {
-	n := []int64{0}
-	if err := database.Read(ctx, s.DB.DB, sumOfCategoriesKey{c}, &n); err != nil {
-		return 0, err
-	}
-	return n[0], nil
-}
-
-// sumOfCategoriesKey reads the sum of a count. It adds up changes only if there are any: otherwise,
-// PostgreSQL could read all that were folded and deleted since the last VACUUM.
-type sumOfCategoriesKey struct{ Count }
-
-// Text implements [database.Key].
-func (c sumOfCategoriesKey) Text(*database.Builder) (string, error) {
-	return "SELECT CAST(coalesce(sum(" + c.Column + "), 0) + CASE WHEN " + strings.Replace(anyPending, "?", "'categories'", 1) + " THEN " +
-		"(SELECT coalesce(sum(delta), 0) FROM count_changes WHERE of_table = 'categories' AND of_column = '" + c.Column + "') ELSE 0 END AS bigint) FROM categories", nil
 }
 
 // CategoriesByName returns the IDs of all categories by slug and by name in lower case.

@@ -27,30 +27,30 @@ type Count struct{ Table, Column string }
 // The counts.
 var (
 	ThingLikes        = Count{"things", "like_count"}
-	thingCollects     = Count{"things", "collect_count"}
-	thingMakes        = Count{"things", "make_count"}         // published ones
-	thingComments     = Count{"things", "comment_count"}      // on the thing, without deleted ones
-	thingRootComments = Count{"things", "root_comment_count"} // the same, without replies
-	thingRemixes      = Count{"things", "remix_count"}        // published ones
-	userThings        = Count{"users", "thing_count"}         // published ones
+	ThingCollects     = Count{"things", "collect_count"}
+	ThingMakes        = Count{"things", "make_count"}         // published ones
+	ThingComments     = Count{"things", "comment_count"}      // on the thing, without deleted ones
+	ThingRootComments = Count{"things", "root_comment_count"} // the same, without replies
+	ThingRemixes      = Count{"things", "remix_count"}        // published ones
+	UserThings        = Count{"users", "thing_count"}         // published ones
 	// Published ones whose thing is published or was deleted.
-	userMakes        = Count{"users", "make_count"}
+	UserMakes        = Count{"users", "make_count"}
 	UserLikes        = Count{"users", "like_count"}       // things that the user likes
-	userCollections  = Count{"users", "collection_count"} // public ones
+	UserCollections  = Count{"users", "collection_count"} // public ones
 	UserFollowers    = Count{"users", "follower_count"}
 	UserFollowing    = Count{"users", "following_count"}
-	userBytes        = Count{"users", "held_bytes"} // of files with bytes; appended by triggers
+	UserBytes        = Count{"users", "held_bytes"} // of files with bytes; appended by triggers
 	MakeLikes        = Count{"makes", "like_count"}
-	makeComments     = Count{"makes", "comment_count"}
-	makeRootComments = Count{"makes", "root_comment_count"}
-	commentReplies   = Count{"comments", "reply_count"}      // direct ones, including deleted ones
-	categoryThings   = Count{"categories", "thing_count"}    // published ones, in this category only
-	categoryFeatured = Count{"categories", "featured_count"} // appended by triggers
-	tagThings        = Count{"tags", "thing_count"}          // published ones
-	collectionThings = Count{"collections", "thing_count"}   // published or not
+	MakeComments     = Count{"makes", "comment_count"}
+	MakeRootComments = Count{"makes", "root_comment_count"}
+	CommentReplies   = Count{"comments", "reply_count"}      // direct ones, including deleted ones
+	CategoryThings   = Count{"categories", "thing_count"}    // published ones, in this category only
+	CategoryFeatured = Count{"categories", "featured_count"} // appended by triggers
+	TagThings        = Count{"tags", "thing_count"}          // published ones
+	CollectionThings = Count{"collections", "thing_count"}   // published or not
 	CollectionLikes  = Count{"collections", "like_count"}
 	// Downloads of its files and of those of its makes and comments; folded from new_downloads.
-	thingDownloads = Count{"things", "download_count"}
+	ThingDownloads = Count{"things", "download_count"}
 )
 
 // countChange is a change of a count.
@@ -90,15 +90,15 @@ func AddCounts(ctx context.Context, tx bun.Tx, changes ...[]countChange) error {
 // column:delta, separated by commas.
 type Changes string
 
-// anyPending is the condition that a table has changes that are not folded yet. The database
+// AnyPending is the condition that a table has changes that are not folded yet. The database
 // evaluates it once for all rows of a statement. Because of the ORDER BY, PostgreSQL uses the
 // index, even if its statistics are from a moment when most changes were of this table.
-const anyPending = "(SELECT object_id FROM count_changes WHERE of_table = ? ORDER BY of_table, object_id LIMIT 1) IS NOT NULL"
+const AnyPending = "(SELECT object_id FROM count_changes WHERE of_table = ? ORDER BY of_table, object_id LIMIT 1) IS NOT NULL"
 
 // PendingCounts adds the column changes to a query: the Changes of each row of a table with the
 // given alias. Most of the time, no row of the table has any.
 func PendingCounts(q *bun.SelectQuery, table, alias string) *bun.SelectQuery {
-	return q.ColumnExpr("CASE WHEN "+anyPending+" THEN "+
+	return q.ColumnExpr("CASE WHEN "+AnyPending+" THEN "+
 		"(SELECT string_agg(cc.of_column || ':' || CAST(cc.delta AS text), ',') FROM count_changes AS cc WHERE cc.of_table = ? AND cc.object_id = ?.id) END AS changes",
 		table, table, bun.Ident(alias))
 }
@@ -172,7 +172,7 @@ func addToCounts(ctx context.Context, tx bun.Tx, changes []countChange) error {
 		}
 		sums[of][c.ObjectID] += c.Delta
 		rows[of.Table] = append(rows[of.Table], c.ObjectID)
-		if of == ThingLikes || of == thingCollects || of == thingMakes {
+		if of == ThingLikes || of == ThingCollects || of == ThingMakes {
 			touched = append(touched, c.ObjectID)
 		}
 	}
@@ -195,4 +195,21 @@ func addToCounts(ctx context.Context, tx bun.Tx, changes []countChange) error {
 // add adds numbers to the counts of objects, which are locked.
 func (c Count) add(ctx context.Context, tx bun.Tx, sum map[int64]int64) error {
 	return database.DialectOf(tx).AddEach(ctx, tx, c.Table, c.Column, sum)
+}
+
+// NoteUnranked adds things with new actions to the table unranked_things. tx must have locked the
+// rows of the things, so that they are not ranked at the same time.
+func NoteUnranked(ctx context.Context, tx bun.Tx, thingIDs []int64) error {
+	slices.Sort(thingIDs)
+	for some := range slices.Chunk(slices.Compact(thingIDs), database.MaxSet) {
+		var rows []byte
+		for _, id := range some {
+			rows = append(strconv.AppendInt(append(rows, ",("...), id, 10), ')')
+		}
+		_, err := tx.NewRaw("INSERT INTO unranked_things (thing_id) VALUES ? ON CONFLICT DO NOTHING", bun.Safe(rows[1:])).Exec(ctx)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

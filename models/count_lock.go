@@ -27,9 +27,9 @@ func (db *DB) CountThings(ctx context.Context, tx bun.Tx) error {
 		Count
 		rows string
 	}{
-		{userThings, "SELECT owner_id AS id, count(*) AS n FROM things WHERE state = 'published' GROUP BY owner_id"},
-		{categoryThings, "SELECT category_id AS id, count(*) AS n FROM things WHERE state = 'published' GROUP BY category_id"},
-		{tagThings, "SELECT tt.tag_id AS id, count(*) AS n FROM thing_tags AS tt JOIN things AS t ON t.id = tt.thing_id WHERE t.state = 'published' GROUP BY tt.tag_id"},
+		{UserThings, "SELECT owner_id AS id, count(*) AS n FROM things WHERE state = 'published' GROUP BY owner_id"},
+		{CategoryThings, "SELECT category_id AS id, count(*) AS n FROM things WHERE state = 'published' GROUP BY category_id"},
+		{TagThings, "SELECT tt.tag_id AS id, count(*) AS n FROM thing_tags AS tt JOIN things AS t ON t.id = tt.thing_id WHERE t.state = 'published' GROUP BY tt.tag_id"},
 	} {
 		if _, err := tx.NewRaw("DELETE FROM count_changes WHERE of_table = ? AND of_column = ?", c.Table, c.Column).Exec(ctx); err != nil {
 			return err

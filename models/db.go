@@ -24,10 +24,10 @@ func OpenDB(ctx context.Context, address string) (*DB, error) {
 // tables are the types of the rows of all tables.
 var tables = []any{
 	(*ArchiveID)(nil), (*ArchiveImport)(nil), (*Category)(nil), (*Collection)(nil),
-	(*collectionThing)(nil), (*Comment)(nil), (*Content)(nil), (*countChange)(nil), (*File)(nil),
-	(*ImportedCounts)(nil), (*ImportRow)(nil), (*Make)(nil), (*ModerationEntry)(nil),
-	(*Preview)(nil), (*printedFile)(nil), (*SecretRow)(nil), (*Tag)(nil), (*Thing)(nil), (*thingAncestor)(nil),
-	(*thingTag)(nil), (*User)(nil), (*Resumable)(nil),
+	(*CollectionThing)(nil), (*Comment)(nil), (*Content)(nil), (*countChange)(nil), (*File)(nil),
+	(*ImportRow)(nil), (*Make)(nil), (*ModerationEntry)(nil),
+	(*Preview)(nil), (*SecretRow)(nil), (*Tag)(nil), (*Thing)(nil), (*thingAncestor)(nil),
+	(*thingTag)(nil), (*User)(nil),
 }
 
 // ExecAgain runs a statement that locks several rows, and returns how many rows it has changed. It

@@ -118,7 +118,7 @@ func (db *DB) IndexFiles(ctx context.Context) (indexed int, err error) {
 
 // indexTarget updates the document of a thing whose files have changed. Only published things have
 // documents.
-func (db *DB) indexTarget(ctx context.Context, tx bun.Tx, on owned) error {
+func (db *DB) indexTarget(ctx context.Context, tx bun.Tx, on Owned) error {
 	if on.Type != OnThing || !on.published {
 		return nil
 	}

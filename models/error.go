@@ -64,8 +64,8 @@ func TooMany(field string, n, limit int) *Error {
 	return e
 }
 
-// givenTwice returns the error for a list of IDs that contains one twice.
-func givenTwice(field string, id int64) *Error {
+// GivenTwice returns the error for a list of IDs that contains one twice.
+func GivenTwice(field string, id int64) *Error {
 	return Invalid(field, "%s: %d is given twice", field, id).WithFieldCode(apierror.FieldDuplicate)
 }
 

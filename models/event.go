@@ -60,9 +60,9 @@ type (
 	AccessRevoked struct{ UserID int64 }
 )
 
-// reactions are what the areas do at events and in garbage collections, in the order in which the
+// Reactions are what the areas do at events and in garbage collections, in the order in which the
 // areas were created.
-type reactions struct {
+type Reactions struct {
 	events  []func(ctx context.Context, tx bun.Tx, e Event) error
 	garbage []garbage
 }
@@ -75,19 +75,19 @@ type garbage struct {
 
 // React makes every later event call react in the transaction of the change. An error undoes the
 // change. It must be called before the store is used.
-func (s *Store) React(react func(ctx context.Context, tx bun.Tx, e Event) error) {
-	s.reactions.events = append(s.reactions.events, react)
+func (r *Reactions) React(react func(ctx context.Context, tx bun.Tx, e Event) error) {
+	r.events = append(r.events, react)
 }
 
 // Expire makes every garbage collection call remove, which deletes expired rows. what names them in
 // errors. It must be called before the store is used.
-func (s *Store) Expire(what string, remove func(context.Context) error) {
-	s.reactions.garbage = append(s.reactions.garbage, garbage{what, remove})
+func (r *Reactions) Expire(what string, remove func(context.Context) error) {
+	r.garbage = append(r.garbage, garbage{what, remove})
 }
 
 // Raise calls the areas for an event, in tx. The first error ends it.
-func (s *Store) Raise(ctx context.Context, tx bun.Tx, e Event) error {
-	for _, react := range s.reactions.events {
+func (r *Reactions) Raise(ctx context.Context, tx bun.Tx, e Event) error {
+	for _, react := range r.events {
 		if err := react(ctx, tx, e); err != nil {
 			return err
 		}
@@ -96,8 +96,8 @@ func (s *Store) Raise(ctx context.Context, tx bun.Tx, e Event) error {
 }
 
 // RemoveExpired deletes the expired rows of all areas.
-func (s *Store) RemoveExpired(ctx context.Context) error {
-	for _, g := range s.reactions.garbage {
+func (r *Reactions) RemoveExpired(ctx context.Context) error {
+	for _, g := range r.garbage {
 		if err := g.remove(ctx); err != nil {
 			return fmt.Errorf("collect %s: %w", g.what, err)
 		}

@@ -199,9 +199,9 @@ func (f *File) ETag() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// live reports whether the file exists at a time. A pending upload does not exist after its expiry
+// Live reports whether the file exists at a time. A pending upload does not exist after its expiry
 // time, even if its row has not been removed yet, and a staged upload does not exist yet.
-func (f *File) live(at time.Time) bool {
+func (f *File) Live(at time.Time) bool {
 	return f.State == Finalized || f.State == Pending && at.Before(*f.ExpiresAt)
 }
 
@@ -214,7 +214,7 @@ func (f *File) ownedBy(user int64) bool {
 // Allows returns nil if the caller may read the file, and otherwise a Forbidden or NotFound error.
 func (f *File) Allows(caller auth.Caller) error {
 	switch {
-	case !f.live(Now()), f.State == Pending && f.OwnerID != caller.UserID:
+	case !f.Live(Now()), f.State == Pending && f.OwnerID != caller.UserID:
 		return NoSuch("file", f.ID)
 	case f.State == Pending, f.Public(), caller.UserID != 0 && f.ownedBy(caller.UserID), caller.Moderates():
 		return nil
@@ -340,18 +340,18 @@ func (s *Store) FirstImages(ctx context.Context, fields FileFields, on TargetTyp
 	return images, err
 }
 
-// changers are those who may change the files of a target.
-type changers bool
+// Changers are those who may change the files of a target.
+type Changers bool
 
 const (
-	ownerOnly         changers = false
-	ownerOrModerators changers = true // and administrators
+	OwnerOnly         Changers = false
+	OwnerOrModerators Changers = true // and administrators
 )
 
-// changeFile locks a finalized file and its target and calls change. It returns Forbidden if the
+// ChangeFile locks a finalized file and its target and calls change. It returns Forbidden if the
 // caller is not among who, and Conflict if the file is a pending upload. If the target is a thing
 // or a make, its modification time changes. It opens a transaction.
-func (s *Store) changeFile(ctx context.Context, caller auth.Caller, id int64, on *Target, who changers, change func(ctx context.Context, tx bun.Tx, f *File, owner int64) error) error {
+func (s *Store) ChangeFile(ctx context.Context, caller auth.Caller, id int64, on *Target, who Changers, change func(ctx context.Context, tx bun.Tx, f *File, owner int64) error) error {
 	if _, err := s.File(ctx, caller, FileAccess, id); err != nil {
 		return err
 	}
@@ -370,18 +370,18 @@ func (s *Store) changeFile(ctx context.Context, caller auth.Caller, id int64, on
 			return NoSuch("file", id) // not on the required target
 		}
 		// The target is locked before the file, as in finalizations.
-		locked, err := s.lockOwned(ctx, tx, caller, target)
-		if err != nil && !(who == ownerOrModerators && CodeOf(err) == Forbidden && CheckDecides(caller, locked.owner) == nil) {
+		locked, err := s.LockOwned(ctx, tx, caller, target)
+		if err != nil && !(who == OwnerOrModerators && CodeOf(err) == Forbidden && CheckDecides(caller, locked.Owner) == nil) {
 			return err
 		}
-		f, err := s.lockFile(ctx, tx, id)
+		f, err := s.LockFile(ctx, tx, id)
 		if err != nil {
 			return err
 		}
-		if err := change(ctx, tx, f, locked.owner); err != nil {
+		if err := change(ctx, tx, f, locked.Owner); err != nil {
 			return err
 		}
-		if err := touch(ctx, tx, target); err != nil {
+		if err := Touch(ctx, tx, target); err != nil {
 			return err
 		}
 		return s.DB.indexTarget(ctx, tx, locked)

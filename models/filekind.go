@@ -51,7 +51,7 @@ func Classify(sniffed, name string, declared FileKind) (FileKind, string) {
 	if base == "image/vnd.mozilla.apng" {
 		base = "image/png" // an animated PNG is a PNG, which all programs know
 	}
-	if isImage(base) {
+	if IsImage(base) {
 		return Image, base
 	}
 	extension := strings.ToLower(path.Ext(name))
@@ -86,9 +86,9 @@ func IsModelName(name string) bool {
 	return known || designTypes[extension]
 }
 
-// isImage reports whether a type is one of the supported image types, which browsers show. An
+// IsImage reports whether a type is one of the supported image types, which browsers show. An
 // animated PNG has two types.
-func isImage(contentType string) bool {
+func IsImage(contentType string) bool {
 	switch contentType {
 	case "image/png", "image/vnd.mozilla.apng", "image/jpeg", "image/gif", "image/webp", "image/avif":
 		return true

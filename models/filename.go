@@ -15,15 +15,15 @@ const maxFilename = 255
 // maxFolder is the maximum length of the path of a folder in bytes.
 const maxFolder = 1_000
 
-// cleanFolder cleans each name in the path of a folder like [cleanFilename]. It returns BadInput
+// CleanFolder cleans each name in the path of a folder like [cleanFilename]. It returns BadInput
 // about the named input for a path that leads out of the thing or is too long.
-func cleanFolder(input, folder string) (string, error) {
+func CleanFolder(input, folder string) (string, error) {
 	if folder == "" || folder == "." {
 		return "", nil
 	}
 	var names []string
 	for name := range strings.SplitSeq(folder, "/") {
-		clean, err := cleanFilename(input, name)
+		clean, err := CleanFilename(input, name)
 		if err != nil {
 			return "", err
 		}
@@ -36,11 +36,11 @@ func cleanFolder(input, folder string) (string, error) {
 	return folder, nil
 }
 
-// cleanFilename removes the dangerous parts of a file name: directories, control characters, and
+// CleanFilename removes the dangerous parts of a file name: directories, control characters, and
 // direction marks that disguise the extension. It shortens a long name in the middle and keeps its
 // extension. It returns BadInput about the named input for NUL, invalid UTF-8, and names of which
 // nothing else is left.
-func cleanFilename(input, name string) (string, error) {
+func CleanFilename(input, name string) (string, error) {
 	if !utf8.ValidString(name) {
 		return "", Invalid(input, "%s: the file name is not valid UTF-8", input)
 	}

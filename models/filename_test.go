@@ -14,7 +14,7 @@ func TestCleanFilename(t *testing.T) {
 		"a." + strings.Repeat("y", 300):   "a." + strings.Repeat("y", 253),
 		strings.Repeat("€", 100) + ".3mf": strings.Repeat("€", 83) + ".3mf",
 	} {
-		if got, err := cleanFilename("name", given); got != want || (err != nil) != (want == "") {
+		if got, err := CleanFilename("name", given); got != want || (err != nil) != (want == "") {
 			t.Errorf("cleanFilename(%q) = %q, %v; want %q", given, got, err, want)
 		}
 	}
@@ -25,14 +25,14 @@ func FuzzCleanFilename(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, given string) {
-		name, err := cleanFilename("name", given)
+		name, err := CleanFilename("name", given)
 		if err != nil {
 			return
 		}
 		if name == "" || name == "." || name == ".." || len(name) > maxFilename || !utf8.ValidString(name) || strings.ContainsAny(name, "/\\\x00\n\r") {
 			t.Errorf("cleanFilename(%q) = %q", given, name)
 		}
-		if again, err := cleanFilename("name", name); err != nil || again != strings.TrimSpace(name) {
+		if again, err := CleanFilename("name", name); err != nil || again != strings.TrimSpace(name) {
 			t.Errorf("cleanFilename(%q) = %q, and again %q, %v", given, name, again, err)
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/catalogue"
 	"github.com/meshyard/meshyard/models/catalogue/cataloguetest"
+	"github.com/meshyard/meshyard/models/lists"
 	"github.com/meshyard/meshyard/models/search"
 )
 
@@ -22,19 +23,19 @@ func TestPeriodsOfFilters(t *testing.T) {
 		at, later := *thing.PublishedAt, thing.PublishedAt.Add(time.Microsecond)
 		changed, afterChange := thing.ModifiedAt, thing.ModifiedAt.Add(time.Microsecond)
 		for name, c := range map[string]struct {
-			filter models.Filter
+			filter lists.Filter
 			want   int64
 		}{
-			"published after its publication":        {models.Filter{PublishedAfter: &at}, 1},
-			"published a moment after it":            {models.Filter{PublishedAfter: &later}, 0},
-			"published before its publication":       {models.Filter{PublishedBefore: &at}, 0},
-			"published before a moment after it":     {models.Filter{PublishedBefore: &later}, 1},
-			"changed after its last change":          {models.Filter{UpdatedAfter: &changed}, 1},
-			"changed a moment after its last change": {models.Filter{UpdatedAfter: &afterChange}, 0},
-			"changed before its last change":         {models.Filter{UpdatedBefore: &changed}, 0},
-			"changed before a moment after it":       {models.Filter{UpdatedBefore: &afterChange}, 1},
+			"published after its publication":        {lists.Filter{PublishedAfter: &at}, 1},
+			"published a moment after it":            {lists.Filter{PublishedAfter: &later}, 0},
+			"published before its publication":       {lists.Filter{PublishedBefore: &at}, 0},
+			"published before a moment after it":     {lists.Filter{PublishedBefore: &later}, 1},
+			"changed after its last change":          {lists.Filter{UpdatedAfter: &changed}, 1},
+			"changed a moment after its last change": {lists.Filter{UpdatedAfter: &afterChange}, 0},
+			"changed before its last change":         {lists.Filter{UpdatedBefore: &changed}, 0},
+			"changed before a moment after it":       {lists.Filter{UpdatedBefore: &afterChange}, 1},
 		} {
-			found, err := s.Search.Search(t.Context(), search.SearchThings, "", c.filter, models.ByRelevance)
+			found, err := s.Search.Search(t.Context(), search.SearchThings, "", c.filter, lists.ByRelevance)
 			if err != nil {
 				t.Fatal(err)
 			}

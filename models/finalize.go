@@ -103,7 +103,7 @@ func (s *Store) checkBatch(files []FinalizeFile) ([]int64, error) {
 	ids, seen := make([]int64, len(files)), make(map[int64]bool, len(files))
 	for i, f := range files {
 		if seen[f.ID] {
-			return nil, givenTwice("files", f.ID)
+			return nil, GivenTwice("files", f.ID)
 		}
 		ids[i], seen[f.ID] = f.ID, true
 	}
@@ -149,7 +149,7 @@ func (s *Store) finalize(ctx context.Context, tx bun.Tx, caller auth.Caller, fil
 	if err != nil {
 		return err
 	}
-	on, err := s.lockOwned(ctx, tx, caller, target)
+	on, err := s.LockOwned(ctx, tx, caller, target)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (s *Store) finalize(ctx context.Context, tx bun.Tx, caller auth.Caller, fil
 			}
 		case f.State == Staged:
 			return About(input, Fail(NotFound, "pending upload %d has no bytes yet", f.ID))
-		case !f.live(at):
+		case !f.Live(at):
 			return About(input, NoSuch("pending upload", want.ID))
 		default:
 			if want.Rank != nil {
@@ -200,15 +200,15 @@ func (s *Store) finalize(ctx context.Context, tx bun.Tx, caller auth.Caller, fil
 	case len(todo) > 0:
 		return s.attach(ctx, tx, todo, unranked, on)
 	case len(ranks) > 0:
-		return touch(ctx, tx, on.Target)
+		return Touch(ctx, tx, on.Target)
 	}
 	return nil
 }
 
 // attach attaches locked pending files to a locked target. Those in unranked follow the files that
 // the target has, in the order of the numbers.
-func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, unranked map[int64]int64, on owned) error {
-	if isUserImage(on.Type) {
+func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, unranked map[int64]int64, on Owned) error {
+	if IsUserImage(on.Type) {
 		if err := checkUserImage(on.Type, files); err != nil {
 			return err
 		}
@@ -265,7 +265,7 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, unranked m
 	at := Now()
 	for _, f := range files {
 		f.State, f.ObjectKey, f.FinalizedAt, f.ExpiresAt = Finalized, "", &at, nil
-		f.TargetType, f.TargetID, f.ThingID = on.Type, on.ID, on.thingID
+		f.TargetType, f.TargetID, f.ThingID = on.Type, on.ID, on.ThingID
 		_, err := tx.NewUpdate().Model(f).
 			Column("state", "object_key", "finalized_at", "expires_at", "target_type", "target_id", "thing_id", "rank", "preview_id", "rendering_id").WherePK().Exec(ctx)
 		if err != nil {
@@ -277,15 +277,15 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, unranked m
 			return err
 		}
 	}
-	if isUserImage(on.Type) {
+	if IsUserImage(on.Type) {
 		return showUserImage(ctx, tx, files[0])
 	}
-	if on.make != nil && on.make.State == Draft {
-		if err := s.PublishMake(ctx, tx, on.make); err != nil {
+	if on.Make != nil && on.Make.State == Draft {
+		if err := s.PublishMake(ctx, tx, on.Make); err != nil {
 			return err
 		}
 	}
-	if err := touch(ctx, tx, on.Target); err != nil {
+	if err := Touch(ctx, tx, on.Target); err != nil {
 		return err
 	}
 	return s.DB.indexTarget(ctx, tx, on)

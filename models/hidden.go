@@ -8,18 +8,18 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// hiddenThings describes the things that a user has chosen to hide in lists. The user's own things
+// HiddenThings describes the things that a user has chosen to hide in lists. The user's own things
 // are never hidden.
-type hiddenThings struct{ nsfw, ai bool }
+type HiddenThings struct{ nsfw, ai bool }
 
 // HiddenFrom returns the things that the caller has chosen to hide.
-func HiddenFrom(caller auth.Caller) hiddenThings {
-	return hiddenThings{caller.HidesNSFW, caller.HidesAI}
+func HiddenFrom(caller auth.Caller) HiddenThings {
+	return HiddenThings{caller.HidesNSFW, caller.HidesAI}
 }
 
 // From excludes the hidden things from a query of things with the alias t. user is the ID of the
 // user, or its placeholder.
-func (h hiddenThings) From(q *bun.SelectQuery, user any) *bun.SelectQuery {
+func (h HiddenThings) From(q *bun.SelectQuery, user any) *bun.SelectQuery {
 	if h.nsfw {
 		q = q.Where("(NOT t.is_nsfw OR t.owner_id = ?)", user)
 	}
@@ -30,7 +30,7 @@ func (h hiddenThings) From(q *bun.SelectQuery, user any) *bun.SelectQuery {
 }
 
 // inCategories returns the numbers of hidden published things by category.
-func (h hiddenThings) inCategories(ctx context.Context, db bun.IDB, userID int64) (map[int64]int64, error) {
+func (h HiddenThings) inCategories(ctx context.Context, db bun.IDB, userID int64) (map[int64]int64, error) {
 	var counts []struct{ CategoryID, N int64 }
 	// The first condition lets the database use the partial index things_hideable, so it reads few
 	// rows.
@@ -50,9 +50,10 @@ func (h hiddenThings) inCategories(ctx context.Context, db bun.IDB, userID int64
 	return hidden, err
 }
 
-// Hide excludes the things that the caller has chosen to hide in lists.
-func (f *Filter) Hide(caller auth.Caller) {
-	if f.hidden = HiddenFrom(caller); f.hidden != (hiddenThings{}) {
-		f.viewerID = caller.UserID
-	}
-}
+// IsPublished is the condition that the thing with the ID in a column is published. It is a
+// subquery, because for a join PostgreSQL could choose to scan all things in the order of the list
+// if it has no statistics about the parent.
+const IsPublished = "(SELECT t.state FROM things AS t WHERE t.id = ?) = 'published'"
+
+// MaxFound is the maximum number of results of a search that are counted.
+const MaxFound = 10_000

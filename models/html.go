@@ -2,8 +2,6 @@ package models
 
 import (
 	"context"
-	"fmt"
-	"math"
 	"slices"
 	"sync/atomic"
 
@@ -16,28 +14,28 @@ import (
 // of the renderer. A job renders the texts of rows with an older version again (see RenderStale);
 // until then they are rendered on demand.
 
-// markdownText names a column with a text in Markdown of up to [maxText] characters, whose HTML is
+// MarkdownText names a column with a text in Markdown of up to [maxText] characters, whose HTML is
 // in the column with the suffix _html.
-type markdownText struct{ table, column string }
+type MarkdownText struct{ table, Column string }
 
 // The texts in Markdown.
 var (
-	thingDescription      = markdownText{"things", "description"}
-	thingInstructions     = markdownText{"things", "instructions"}
-	MakeDescription       = markdownText{"makes", "description"}
-	collectionDescription = markdownText{"collections", "description"}
-	CommentBody           = markdownText{"comments", "body"}
-	userBio               = markdownText{"users", "bio"}
+	thingDescription      = MarkdownText{"things", "description"}
+	thingInstructions     = MarkdownText{"things", "instructions"}
+	MakeDescription       = MarkdownText{"makes", "description"}
+	CollectionDescription = MarkdownText{"collections", "description"}
+	CommentBody           = MarkdownText{"comments", "body"}
+	userBio               = MarkdownText{"users", "bio"}
 
-	markdownTexts = []markdownText{thingDescription, thingInstructions, MakeDescription, collectionDescription, CommentBody, userBio}
+	markdownTexts = []MarkdownText{thingDescription, thingInstructions, MakeDescription, CollectionDescription, CommentBody, userBio}
 )
 
-// textsOf returns the texts of a table.
-func textsOf(table string) []markdownText {
-	return slices.DeleteFunc(slices.Clone(markdownTexts), func(t markdownText) bool { return t.table != table })
+// TextsOf returns the texts of a table.
+func TextsOf(table string) []MarkdownText {
+	return slices.DeleteFunc(slices.Clone(markdownTexts), func(t MarkdownText) bool { return t.table != table })
 }
 
-func (t markdownText) html() bun.Ident { return bun.Ident(t.column + "_html") }
+func (t MarkdownText) HTMLColumn() bun.Ident { return bun.Ident(t.Column + "_html") }
 
 // renderersAtOnce is the maximum number of texts that the process renders at the same time: one
 // takes up to about 100 ms and 10 MiB.
@@ -92,20 +90,20 @@ func (s *Store) Renders() int64 { return s.renderer.rendered.Load() }
 
 // RenderedHTML holds the HTML of texts that will be saved.
 type RenderedHTML []struct {
-	markdownText
-	html string
+	MarkdownText
+	HTML string
 }
 
 // RenderTo renders a text that will be saved, and adds the HTML to all. It does nothing if text is
 // nil. It must be called before the transaction, which must not wait for a slot.
-func (s *Store) RenderTo(ctx context.Context, all *RenderedHTML, of markdownText, text *string) error {
+func (s *Store) RenderTo(ctx context.Context, all *RenderedHTML, of MarkdownText, text *string) error {
 	if text == nil {
 		return nil
 	}
 	html, err := s.renderer.render(ctx, *text)
 	*all = append(*all, struct {
-		markdownText
-		html string
+		MarkdownText
+		HTML string
 	}{of, html})
 	return err
 }
@@ -113,7 +111,7 @@ func (s *Store) RenderTo(ctx context.Context, all *RenderedHTML, of markdownText
 // Insert adds the HTML to the insertion of a row. All texts of the row must have been rendered.
 func (all RenderedHTML) Insert(q *bun.InsertQuery) *bun.InsertQuery {
 	for _, r := range all {
-		q = q.Value(r.column+"_html", "?", r.html)
+		q = q.Value(r.Column+"_html", "?", r.HTML)
 	}
 	return q.Value("html_version", "?", markdown.Version)
 }
@@ -123,9 +121,9 @@ func (all RenderedHTML) Insert(q *bun.InsertQuery) *bun.InsertQuery {
 // still old.
 func (all RenderedHTML) Update(q *bun.UpdateQuery) *bun.UpdateQuery {
 	for _, r := range all {
-		q = q.Set("? = ?", r.markdownText.html(), r.html)
+		q = q.Set("? = ?", r.HTMLColumn(), r.HTML)
 	}
-	if len(all) > 0 && len(all) == len(textsOf(all[0].table)) {
+	if len(all) > 0 && len(all) == len(TextsOf(all[0].table)) {
 		return q.Set("html_version = ?", markdown.Version)
 	}
 	return q.Set("html_version = CASE WHEN html_version < ?0 THEN html_version ELSE ?0 END", markdown.Version)
@@ -139,67 +137,4 @@ func (s *Store) HTML(ctx context.Context, text string, stale bool) (string, erro
 		return text, nil
 	}
 	return s.render(ctx, text)
-}
-
-// staleBatch is the number of rows that one transaction of RenderStale updates.
-const staleBatch = 50
-
-// RenderStale renders the texts of rows whose HTML has an older version, in batches, each in its
-// own transaction. It returns the number of updated rows. If it is called again, it continues.
-func (s *Store) RenderStale(ctx context.Context) (updated int, err error) {
-	for _, table := range []string{"things", "makes", "collections", "comments", "users"} {
-		n, err := s.renderTable(ctx, table, textsOf(table))
-		updated += n
-		if err != nil {
-			return updated, fmt.Errorf("render %s: %w", table, err)
-		}
-	}
-	return updated, nil
-}
-
-// renderTable is RenderStale for one table with one or two texts.
-func (s *Store) renderTable(ctx context.Context, table string, texts []markdownText) (updated int, err error) {
-	// The order is that of the index. A row that a transaction leaves stale is not read again.
-	for lastVersion, last := int64(math.MinInt32), int64(0); ; {
-		var rows []struct {
-			ID            int64
-			Version       int64 `bun:"html_version"`
-			First, Second string
-		}
-		second := bun.Safe("''")
-		if len(texts) > 1 {
-			second = bun.Safe(texts[1].column)
-		}
-		err := s.DB.Read.NewSelect().Table(table).ColumnExpr("id, html_version, ? AS first, ? AS second", bun.Ident(texts[0].column), second).
-			Where("html_version < ? AND (html_version, id) > (?, ?)", markdown.Version, lastVersion, last).Order("html_version", "id").Limit(staleBatch).Scan(ctx, &rows)
-		if err != nil || len(rows) == 0 {
-			return updated, err
-		}
-		html := make([]RenderedHTML, len(rows))
-		for i, row := range rows {
-			lastVersion, last = row.Version, row.ID
-			for j, text := range []string{row.First, row.Second}[:len(texts)] {
-				if err := s.RenderTo(ctx, &html[i], texts[j], &text); err != nil {
-					return updated, err
-				}
-			}
-		}
-		err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-			for i, row := range rows {
-				q := tx.NewUpdate().Table(table).Set("html_version = ?", markdown.Version).Where("id = ? AND html_version < ?", row.ID, markdown.Version)
-				for j, text := range []string{row.First, row.Second}[:len(texts)] {
-					// A text that has changed in the meantime is left to the next run.
-					q = q.Set("? = ?", texts[j].html(), html[i][j].html).Where("? = ?", bun.Ident(texts[j].column), text)
-				}
-				if _, err := q.Exec(ctx); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return updated, err
-		}
-		updated += len(rows)
-	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/meshyard/meshyard/models/catalogue/cataloguetest"
 	"github.com/meshyard/meshyard/models/modelstest"
 	"github.com/meshyard/meshyard/models/previews"
+	"github.com/meshyard/meshyard/models/uploads"
 )
 
 // TestUploadStripsMetadata checks that the stored bytes of an image have no metadata, that size and
@@ -27,7 +28,7 @@ func TestUploadStripsMetadata(t *testing.T) {
 		if !bytes.Contains(sent, []byte("ABC123")) {
 			t.Fatal("the sample has no serial number")
 		}
-		f, err := s.Upload(t.Context(), ada, models.NewUpload{Name: "a.jpg", Bytes: bytes.NewReader(sent), AtLeast: int64(len(sent))})
+		f, err := s.Uploads.Upload(t.Context(), ada, uploads.NewUpload{Name: "a.jpg", Bytes: bytes.NewReader(sent), AtLeast: int64(len(sent))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,16 +48,16 @@ func TestUploadStripsMetadata(t *testing.T) {
 		if f.Size != int64(len(stored)) || f.SHA256 != hex.EncodeToString(sha[:]) || f.MD5 != hex.EncodeToString(sum[:]) || f.Kind != models.Image {
 			t.Errorf("got %d bytes with %s and %s as %s, want %d with %x and %x", f.Size, f.SHA256, f.MD5, f.Kind, len(stored), sha, sum)
 		}
-		again, err := s.Upload(t.Context(), ada, models.NewUpload{Name: "b.jpg", Bytes: bytes.NewReader(stored)})
+		again, err := s.Uploads.Upload(t.Context(), ada, uploads.NewUpload{Name: "b.jpg", Bytes: bytes.NewReader(stored)})
 		if err != nil || again.SHA256 != f.SHA256 {
 			t.Errorf("the stored bytes are stored as %v, %v", again, err)
 		}
 		// What is removed counts towards the limit, too: it is 1 MiB.
 		long := append(append([]byte{}, sent...), make([]byte, 1<<20)...)
-		if _, err := s.Upload(t.Context(), ada, models.NewUpload{Name: "c.jpg", Bytes: bytes.NewReader(long)}); models.CodeOf(err) != models.TooLarge {
+		if _, err := s.Uploads.Upload(t.Context(), ada, uploads.NewUpload{Name: "c.jpg", Bytes: bytes.NewReader(long)}); models.CodeOf(err) != models.TooLarge {
 			t.Errorf("an image with a megabyte behind it: %v", err)
 		}
-		if _, err := s.Upload(t.Context(), ada, models.NewUpload{Name: "d.jpg", Bytes: bytes.NewReader(long[:1<<20])}); err != nil {
+		if _, err := s.Uploads.Upload(t.Context(), ada, uploads.NewUpload{Name: "d.jpg", Bytes: bytes.NewReader(long[:1<<20])}); err != nil {
 			t.Errorf("an image with less behind it: %v", err)
 		}
 	})
@@ -69,7 +70,7 @@ func TestKindsOfImages(t *testing.T) {
 			"gps.jpg": "image image/jpeg", "photo.webp": "image image/webp", "photo.avif": "image image/avif", "apng.png": "image image/png",
 			"exif6.png": "image image/png", "photo.heic": "attachment image/heic",
 		} {
-			f, err := s.Upload(t.Context(), ada, models.NewUpload{Name: "any.bin", Bytes: bytes.NewReader(modelstest.Picture(t, name))})
+			f, err := s.Uploads.Upload(t.Context(), ada, uploads.NewUpload{Name: "any.bin", Bytes: bytes.NewReader(modelstest.Picture(t, name))})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,7 +88,7 @@ func TestFirstImages(t *testing.T) {
 		thing, model := cataloguetest.Published(t, s, ada)
 		add := func(name string) *models.File {
 			t.Helper()
-			f, err := s.Upload(t.Context(), ada, models.NewUpload{Name: name, Bytes: bytes.NewReader(modelstest.Picture(t, name))})
+			f, err := s.Uploads.Upload(t.Context(), ada, uploads.NewUpload{Name: name, Bytes: bytes.NewReader(modelstest.Picture(t, name))})
 			if err == nil {
 				_, err = s.Finalize(t.Context(), ada, []models.FinalizeFile{{ID: f.ID}}, models.Target{Type: models.OnThing, ID: thing.ID})
 			}
@@ -128,11 +129,11 @@ func TestFirstImages(t *testing.T) {
 func TestDetachImages(t *testing.T) {
 	cataloguetest.Each(t, func(t *testing.T, s *catalogue.Catalogue, ada auth.Caller) {
 		thing, model := cataloguetest.Published(t, s, ada)
-		png, err := s.Upload(t.Context(), ada, models.NewUpload{Name: "a.png", Bytes: bytes.NewReader(modelstest.Picture(t, "exif6.png"))})
+		png, err := s.Uploads.Upload(t.Context(), ada, uploads.NewUpload{Name: "a.png", Bytes: bytes.NewReader(modelstest.Picture(t, "exif6.png"))})
 		if err != nil {
 			t.Fatal(err)
 		}
-		dxf, err := s.Upload(t.Context(), ada, models.NewUpload{Name: "a.dxf", Bytes: strings.NewReader("0\nSECTION\n2\nHEADER\n9\n$ACADVER\n0\nENDSEC\n0\nEOF\n")})
+		dxf, err := s.Uploads.Upload(t.Context(), ada, uploads.NewUpload{Name: "a.dxf", Bytes: strings.NewReader("0\nSECTION\n2\nHEADER\n9\n$ACADVER\n0\nENDSEC\n0\nEOF\n")})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,11 @@ import (
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/catalogue"
 	"github.com/meshyard/meshyard/models/catalogue/cataloguetest"
+	"github.com/meshyard/meshyard/models/collections"
+	"github.com/meshyard/meshyard/models/comments"
+	"github.com/meshyard/meshyard/models/lists"
+	"github.com/meshyard/meshyard/models/makes"
+	"github.com/meshyard/meshyard/models/uploads"
 )
 
 // parentList is a list, one of its parents, and how many entries that parent has.
@@ -97,7 +102,7 @@ func preparedLists(t *testing.T, s *catalogue.Catalogue, ada auth.Caller) map[st
 	for range 4 {
 		remix, err := s.CreateThing(ctx, ada, models.NewThing{Name: "a", Description: "a", License: models.CC, Category: "Art", Tags: []string{"gear"}, AncestorIDs: []int64{first.ID, second.ID, draft.ID}})
 		must(err)
-		f, err := s.Upload(ctx, ada, models.NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid a")})
+		f, err := s.Uploads.Upload(ctx, ada, uploads.NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid a")})
 		must(err)
 		_, err = s.Finalize(ctx, ada, []models.FinalizeFile{{ID: f.ID}}, models.Target{Type: models.OnThing, ID: remix.ID})
 		must(err)
@@ -107,20 +112,20 @@ func preparedLists(t *testing.T, s *catalogue.Catalogue, ada auth.Caller) map[st
 	}
 	tagsOfFirst, err := s.TagsOf(ctx, models.AllTagFields, thingIDs[:1])
 	must(err)
-	album, err := s.CreateCollection(ctx, ada, models.NewCollection{Name: "a", Visibility: models.PublicCollection})
+	album, err := s.Collections.CreateCollection(ctx, ada, collections.NewCollection{Name: "a", Visibility: models.PublicCollection})
 	must(err)
-	_, err = s.MoveThings(ctx, ada, models.MoveThings{CollectionID: album.ID, ThingIDs: thingIDs})
+	_, err = s.Collections.MoveThings(ctx, ada, collections.MoveThings{CollectionID: album.ID, ThingIDs: thingIDs})
 	must(err)
 	var comment, makeID int64
 	for i, id := range append(thingIDs, first.ID, first.ID) {
-		c, err := s.CreateComment(ctx, ben, models.NewComment{Target: &models.Target{Type: models.OnThing, ID: id}, Body: "a"})
+		c, err := s.Comments.CreateComment(ctx, ben, comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: id}, Body: "a"})
 		must(err)
 		for range 3 {
-			_, err = s.CreateComment(ctx, ada, models.NewComment{ParentID: &c.ID, Body: "b"})
+			_, err = s.Comments.CreateComment(ctx, ada, comments.NewComment{ParentID: &c.ID, Body: "b"})
 			must(err)
 		}
 		for range 3 {
-			m, _, err := s.CreateMake(ctx, ben, models.NewMake{ThingID: first.ID})
+			m, _, err := s.Makes.CreateMake(ctx, ben, makes.NewMake{ThingID: first.ID})
 			must(err)
 			makeID = m.ID
 		}
@@ -131,33 +136,33 @@ func preparedLists(t *testing.T, s *catalogue.Catalogue, ada auth.Caller) map[st
 			must(s.Social.Watch(ctx, ben, models.Target{Type: models.OnThing, ID: id}))
 		}
 	}
-	_, err = s.CreateComment(ctx, ben, models.NewComment{Target: &models.Target{Type: models.OnMake, ID: makeID}, Body: "a"})
+	_, err = s.Comments.CreateComment(ctx, ben, comments.NewComment{Target: &models.Target{Type: models.OnMake, ID: makeID}, Body: "a"})
 	must(err)
 	_, err = s.Social.Follow(ctx, ben, "ada")
 	must(err)
 	watched, err := s.Social.WatchedThings(ben, ben.UserID)
 	must(err)
 	return map[string]parentList{
-		"remixes":               listOf(s, models.ThingTable, s.Remixes(ben), first.ID, 4),
+		"remixes":               listOf(s, models.ThingTable, s.Lists.Remixes(ben), first.ID, 4),
 		"ancestors of ada":      listOf(s, models.ThingTable, s.Ancestors(ada), thingIDs[0], 3),
 		"ancestors of ben":      listOf(s, models.ThingTable, s.Ancestors(ben), thingIDs[0], 2),
-		"things with a tag":     listOf(s, models.ThingTable, s.ThingsWithTags(ada), tagsOfFirst[thingIDs[0]][0].ID, 4),
-		"things of users":       listOf(s, models.ThingTable, s.ThingsOfUsers(ben), ada.UserID, 5),
-		"own things":            listOf(s, models.ThingTable, s.ThingsOfUsers(ada), ada.UserID, 6),
-		"collections of users":  listOf(s, models.CollectionTable, s.CollectionsOf(ben), ada.UserID, 1),
-		"own collections":       listOf(s, models.CollectionTable, s.CollectionsOf(ada), ada.UserID, 1),
-		"makes of users":        listOf(s, models.MakeTable, s.MakesOfUsers(ada), ben.UserID, 18),
-		"things in categories":  listOf(s, models.ThingTable, s.ThingsInCategories(ada), first.CategoryID, 6),
-		"things in collections": listOf(s, models.ThingTable, s.CollectedThings(), album.ID, 4),
-		"comments on things":    listOf(s, models.CommentTable, s.CommentsOn(models.OnThing, false), first.ID, 8),
-		"root comments":         listOf(s, models.CommentTable, s.CommentsOn(models.OnThing, true), first.ID, 2),
-		"comments on makes":     listOf(s, models.CommentTable, s.CommentsOn(models.OnMake, false), makeID, 1),
-		"replies":               listOf(s, models.CommentTable, s.Replies(), comment, 3),
+		"things with a tag":     listOf(s, models.ThingTable, s.Lists.ThingsWithTags(ada), tagsOfFirst[thingIDs[0]][0].ID, 4),
+		"things of users":       listOf(s, models.ThingTable, s.Lists.ThingsOfUsers(ben), ada.UserID, 5),
+		"own things":            listOf(s, models.ThingTable, s.Lists.ThingsOfUsers(ada), ada.UserID, 6),
+		"collections of users":  listOf(s, models.CollectionTable, s.Lists.CollectionsOf(ben), ada.UserID, 1),
+		"own collections":       listOf(s, models.CollectionTable, s.Lists.CollectionsOf(ada), ada.UserID, 1),
+		"makes of users":        listOf(s, models.MakeTable, s.Lists.MakesOfUsers(ada), ben.UserID, 18),
+		"things in categories":  listOf(s, models.ThingTable, s.Lists.ThingsInCategories(ada), first.CategoryID, 6),
+		"things in collections": listOf(s, models.ThingTable, s.Lists.CollectedThings(), album.ID, 4),
+		"comments on things":    listOf(s, models.CommentTable, s.Lists.CommentsOn(models.OnThing, false), first.ID, 8),
+		"root comments":         listOf(s, models.CommentTable, s.Lists.CommentsOn(models.OnThing, true), first.ID, 2),
+		"comments on makes":     listOf(s, models.CommentTable, s.Lists.CommentsOn(models.OnMake, false), makeID, 1),
+		"replies":               listOf(s, models.CommentTable, s.Lists.Replies(), comment, 3),
 		"followers":             listOf(s, models.UserTable, s.Social.Followers(), ada.UserID, 1),
 		"following":             listOf(s, models.UserTable, s.Social.Following(), ben.UserID, 1),
 		"likers":                listOf(s, models.UserTable, s.Social.Likers(models.OnThing), thingIDs[0], 2),
 		"liked things":          listOf(s, models.ThingTable, s.Social.LikedThings(), ben.UserID, 4),
-		"makes of things":       listOf(s, models.MakeTable, s.MakesOfThings(), first.ID, 18),
+		"makes of things":       listOf(s, models.MakeTable, s.Lists.MakesOfThings(), first.ID, 18),
 		"watched things":        listOf(s, models.ThingTable, watched, ben.UserID, 4),
 	}
 }
@@ -204,11 +209,11 @@ func (c parentList) checkPages(t *testing.T, name string, parents []int64) {
 func TestCountsWithBounds(t *testing.T) {
 	cataloguetest.Each(t, func(t *testing.T, s *catalogue.Catalogue, ada auth.Caller) {
 		for range 3 {
-			if _, err := s.CreateCollection(t.Context(), ada, models.NewCollection{Name: "a", Visibility: models.PublicCollection}); err != nil {
+			if _, err := s.Collections.CreateCollection(t.Context(), ada, collections.NewCollection{Name: "a", Visibility: models.PublicCollection}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		list, err := s.FindCollections(models.Filter{}, models.ByNewest)
+		list, err := s.Lists.FindCollections(lists.Filter{}, lists.ByNewest)
 		if err != nil {
 			t.Fatal(err)
 		}

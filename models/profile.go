@@ -25,8 +25,8 @@ type ProfileChange struct {
 	CoverID        *int64 // a pending upload or the current cover; 0 removes it
 }
 
-// checkOwnProfile returns Forbidden unless u is the user of the caller.
-func checkOwnProfile(caller auth.Caller, u *User) error {
+// CheckOwnProfile returns Forbidden unless u is the user of the caller.
+func CheckOwnProfile(caller auth.Caller, u *User) error {
 	if u.ID != caller.UserID {
 		return Fail(Forbidden, "the profile of %s is not yours", u.Username)
 	}
@@ -45,7 +45,7 @@ func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c Profile
 	if c.Username != nil {
 		if u, err := s.User(ctx, caller, UserAccess, *c.Username); err != nil {
 			return nil, err
-		} else if err := checkOwnProfile(caller, u); err != nil {
+		} else if err := CheckOwnProfile(caller, u); err != nil {
 			return nil, err
 		}
 	}

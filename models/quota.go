@@ -2,8 +2,7 @@ package models
 
 import (
 	"context"
-	"math"
-	"sync"
+	"fmt"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -76,11 +75,11 @@ func (u *Usage) bound(quota int64) *int64 {
 
 // Usage returns the usage of the caller.
 func (s *Store) Usage(ctx context.Context, caller auth.Caller) (*Usage, error) {
-	return s.usageOf(ctx, s.DB.Read, caller.UserID, Quotas{1, 1, 1, 1, 1, 1, 1})
+	return s.UsageOf(ctx, s.DB.Read, caller.UserID, Quotas{1, 1, 1, 1, 1, 1, 1})
 }
 
-// usageOf returns the usage of a user, only for the quotas in wanted that are not 0.
-func (s *Store) usageOf(ctx context.Context, db bun.IDB, userID int64, wanted Quotas) (*Usage, error) {
+// UsageOf returns the usage of a user, only for the quotas in wanted that are not 0.
+func (s *Store) UsageOf(ctx context.Context, db bun.IDB, userID int64, wanted Quotas) (*Usage, error) {
 	u, since := &Usage{quotas: s.Options.Quotas}, Now().Add(-quotaDay)
 	q := db.NewSelect().TableExpr("users AS u").ColumnExpr("u.is_admin OR u.is_moderator AS exempt").Where("u.id = ?", userID)
 	for _, part := range []struct {
@@ -89,7 +88,7 @@ func (s *Store) usageOf(ctx context.Context, db bun.IDB, userID int64, wanted Qu
 		args   []any
 	}{
 		{wanted.Bytes, "u.held_bytes + (SELECT CAST(coalesce(sum(cc.delta), 0) AS bigint) FROM count_changes AS cc " +
-			"WHERE cc.of_table = ? AND cc.of_column = ? AND cc.object_id = u.id) + " + reservedBytes + " AS bytes", []any{userBytes.Table, userBytes.Column}},
+			"WHERE cc.of_table = ? AND cc.of_column = ? AND cc.object_id = u.id) + " + reservedBytes + " AS bytes", []any{UserBytes.Table, UserBytes.Column}},
 		// The condition matches the definition of the partial index, or SQLite would not use it.
 		{wanted.Pending, "(SELECT count(*) FROM files AS f WHERE f.owner_id = u.id AND f.state <> 'finalized') AS pending_uploads", nil},
 		{wanted.Things, "(SELECT count(*) FROM things AS t WHERE t.owner_id = u.id AND t.created_at > ?) AS things_today", []any{since}},
@@ -98,7 +97,7 @@ func (s *Store) usageOf(ctx context.Context, db bun.IDB, userID int64, wanted Qu
 		{wanted.Collections, "(SELECT count(*) FROM collections AS co WHERE co.owner_id = u.id) AS collections", nil},
 		{wanted.Collected, "(SELECT CAST(coalesce(sum(co.thing_count), 0) AS bigint) FROM collections AS co WHERE co.owner_id = u.id) + " +
 			"(SELECT CAST(coalesce(sum(cc.delta), 0) AS bigint) FROM count_changes AS cc JOIN collections AS co ON co.id = cc.object_id " +
-			"WHERE cc.of_table = ? AND cc.of_column = ? AND co.owner_id = u.id) AS collected_things", []any{collectionThings.Table, collectionThings.Column}},
+			"WHERE cc.of_table = ? AND cc.of_column = ? AND co.owner_id = u.id) AS collected_things", []any{CollectionThings.Table, CollectionThings.Column}},
 	} {
 		if part.wanted != 0 {
 			q = q.ColumnExpr(part.count, part.args...)
@@ -107,40 +106,40 @@ func (s *Store) usageOf(ctx context.Context, db bun.IDB, userID int64, wanted Qu
 	return u, q.Scan(ctx, u)
 }
 
-// claim is an increase of a user's usage.
-type claim struct {
-	bytes       int64 // the increase
-	pending     int64
+// Claim is an increase of a user's usage.
+type Claim struct {
+	Bytes       int64 // the increase
+	Pending     int64
 	things      int64
-	makes       int64
-	comments    int64
-	collections int64
+	Makes       int64
+	Comments    int64
+	Collections int64
 }
 
-// claim checks that an increase of a user's usage stays within the quotas, and otherwise returns
+// Claim checks that an increase of a user's usage stays within the quotas, and otherwise returns
 // TooLarge, Conflict or RateLimited. It must be called at the start of the transaction that
 // increases the usage. It locks the usage of the user until tx ends, so concurrent requests cannot
 // exceed a quota.
-func (s *Store) claim(ctx context.Context, tx bun.Tx, userID int64, c claim) error {
+func (s *Store) Claim(ctx context.Context, tx bun.Tx, userID int64, c Claim) error {
 	limits := s.Options.Quotas
 	wanted := Quotas{
-		Bytes: limits.Bytes * min(max(c.bytes, 0), 1), Pending: limits.Pending * c.pending, Things: limits.Things * c.things,
-		Makes: limits.Makes * c.makes, Comments: limits.Comments * c.comments, Collections: limits.Collections * c.collections,
+		Bytes: limits.Bytes * min(max(c.Bytes, 0), 1), Pending: limits.Pending * c.Pending, Things: limits.Things * c.things,
+		Makes: limits.Makes * c.Makes, Comments: limits.Comments * c.Comments, Collections: limits.Collections * c.Collections,
 	}
 	if wanted == (Quotas{}) {
 		return nil
 	}
-	if err := s.lockUsage(ctx, tx, userID); err != nil {
+	if err := s.LockUsage(ctx, tx, userID); err != nil {
 		return err
 	}
-	u, err := s.usageOf(ctx, tx, userID, wanted)
+	u, err := s.UsageOf(ctx, tx, userID, wanted)
 	switch {
 	case err != nil || u.Exempt:
 		return err
 	case wanted.Pending != 0 && u.PendingUploads >= wanted.Pending:
-		return u.tooManyPending()
-	case wanted.Bytes != 0 && u.Bytes+c.bytes > wanted.Bytes:
-		return u.tooManyBytes()
+		return u.TooManyPending()
+	case wanted.Bytes != 0 && u.Bytes+c.Bytes > wanted.Bytes:
+		return u.TooManyBytes()
 	case wanted.Things != 0 && u.ThingsToday >= wanted.Things:
 		return tooManyToday(ctx, tx, (*Thing)(nil), "created %d things", userID, limits.Things)
 	case wanted.Makes != 0 && u.MakesToday >= wanted.Makes:
@@ -155,15 +154,15 @@ func (s *Store) claim(ctx context.Context, tx bun.Tx, userID int64, c claim) err
 	return nil
 }
 
-// checkCollected returns Conflict if the collections of a user contain more things than the quota
+// CheckCollected returns Conflict if the collections of a user contain more things than the quota
 // allows. It is called after things were added. lockUsage must have been called at the start of the
 // transaction.
-func (s *Store) checkCollected(ctx context.Context, tx bun.Tx, userID int64, field string) error {
+func (s *Store) CheckCollected(ctx context.Context, tx bun.Tx, userID int64, field string) error {
 	limit := s.Options.Quotas.Collected
 	if limit == 0 {
 		return nil
 	}
-	u, err := s.usageOf(ctx, tx, userID, Quotas{Collected: limit})
+	u, err := s.UsageOf(ctx, tx, userID, Quotas{Collected: limit})
 	if err != nil || u.Exempt || u.CollectedThings <= limit {
 		return err
 	}
@@ -172,77 +171,28 @@ func (s *Store) checkCollected(ctx context.Context, tx bun.Tx, userID int64, fie
 	return e
 }
 
-// lockUsage locks the usage of a user until tx ends. It precedes all other locks, to avoid
+// LockUsage locks the usage of a user until tx ends. It precedes all other locks, to avoid
 // deadlocks.
-func (s *Store) lockUsage(ctx context.Context, tx bun.Tx, userID int64) error {
+func (s *Store) LockUsage(ctx context.Context, tx bun.Tx, userID int64) error {
 	if s.Options.Quotas == (Quotas{}) {
 		return nil
 	}
 	return s.DB.AdvisoryLock(ctx, tx, quotaLock+userID)
 }
 
-// room returns how many bytes a user may still store. This is a preliminary check, before an upload
-// starts. The final check is that of claim, after the upload.
-func (s *Store) room(ctx context.Context, userID int64, pending int64) (*room, error) {
-	wanted := Quotas{Bytes: s.Options.Quotas.Bytes, Pending: s.Options.Quotas.Pending * pending}
-	if wanted == (Quotas{}) {
-		return &room{left: math.MaxInt64}, nil
-	}
-	u, err := s.usageOf(ctx, s.DB.Read, userID, wanted)
-	switch {
-	case err != nil:
-		return nil, err
-	case !u.Exempt && wanted.Pending != 0 && u.PendingUploads >= wanted.Pending:
-		return nil, u.tooManyPending()
-	case u.Exempt || wanted.Bytes == 0:
-		return &room{left: math.MaxInt64}, nil
-	}
-	return &room{userID, u, wanted.Bytes - u.Bytes}, nil
-}
-
-// room is the remaining quota of bytes.
-type room struct {
-	userID int64
-	usage  *Usage // nil if there is no limit
-	left   int64
-}
-
-// receiving counts the bytes of uploads in progress by user, for users who have a quota.
-type receiving struct {
-	mu    sync.Mutex
-	bytes map[int64]int64
-}
-
-// add adds n bytes to the count of a user and returns true. If the sum would exceed most, it adds
-// nothing and returns false.
-func (r *receiving) add(userID, n, most int64) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if n > most-r.bytes[userID] {
-		return false
-	}
-	if r.bytes == nil {
-		r.bytes = make(map[int64]int64)
-	}
-	if r.bytes[userID] += n; r.bytes[userID] == 0 {
-		delete(r.bytes, userID)
-	}
-	return true
-}
-
-func (u *Usage) tooManyBytes() *Error {
-	e := Invalid("file", "file: too large: you may store %s in total, of which %s are left", formatLimit(u.quotas.Bytes), formatLimit(max(u.quotas.Bytes-u.Bytes, 0)))
+func (u *Usage) TooManyBytes() *Error {
+	e := Invalid("file", "file: too large: you may store %s in total, of which %s are left", FormatLimit(u.quotas.Bytes), FormatLimit(max(u.quotas.Bytes-u.Bytes, 0)))
 	e.Code, e.Limit = TooLarge, u.quotas.Bytes
 	return e
 }
 
-func (u *Usage) tooManyInProgress() error {
-	e := u.tooManyBytes()
+func (u *Usage) TooManyInProgress() error {
+	e := u.TooManyBytes()
 	e.Message += ", and other uploads in progress need them"
 	return e
 }
 
-func (u *Usage) tooManyPending() error {
+func (u *Usage) TooManyPending() error {
 	e := Fail(Conflict, "file: you have %d pending uploads, and at most %d are allowed: finalize or delete some first", u.PendingUploads, u.quotas.Pending)
 	e.Field, e.Limit = "file", u.quotas.Pending
 	return e
@@ -264,3 +214,20 @@ func tooManyToday(ctx context.Context, tx bun.Tx, model any, did string, userID,
 	e.Limit, e.RetryAfter = limit, wait
 	return e
 }
+
+// FormatLimit formats a number of bytes for people, in the largest unit of which it is a multiple.
+func FormatLimit(n int64) string {
+	for i, unit := range []string{"GiB", "MiB", "KiB"} {
+		if size := int64(1) << (30 - 10*i); n >= size && n%size == 0 {
+			return fmt.Sprintf("%d %s", n/size, unit)
+		}
+	}
+	if n%1_000_000 == 0 && n > 0 {
+		return fmt.Sprintf("%d MB", n/1_000_000)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// reservedBytes is the SQL expression of the bytes that uploads in progress of the user u reserve.
+const reservedBytes = "(SELECT CAST(coalesce(sum(coalesce(up.length, up.received)), 0) AS bigint) FROM uploads AS up " +
+	"WHERE up.owner_id = u.id AND (up.partial OR NOT up.done))"

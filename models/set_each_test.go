@@ -36,7 +36,7 @@ func TestFoldInFewStatements(t *testing.T) {
 			}
 			for ranked := 1; ranked > 0; {
 				var err error
-				if ranked, err = s.RankThings(t.Context()); err != nil {
+				if ranked, err = s.Maintenance.RankThings(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -16,7 +16,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -77,17 +76,15 @@ type Work struct {
 
 // Store is the catalogue: rows in a database and objects in a bucket.
 type Store struct {
-	DB        *DB
-	Bucket    *bucket.Bucket
-	Options   Options
-	Enqueue   func(ctx context.Context, tx bun.Tx, work Work) error
-	files     *fileBatcher
-	poller    filePoller
-	receiving receiving
-	renderer  *renderer    // of Markdown
-	rankedTo  atomic.Int64 // the last thing that RankThings ranked
+	Reactions
 
-	reactions reactions
+	DB       *DB
+	Bucket   *bucket.Bucket
+	Options  Options
+	Enqueue  func(ctx context.Context, tx bun.Tx, work Work) error
+	files    *fileBatcher
+	renderer *renderer // of Markdown
+
 }
 
 // NewStore returns a store on a migrated database and a bucket. enqueue stores jobs in the given

@@ -3,9 +3,7 @@ package models
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -65,26 +63,6 @@ func eachStoreDuring(t *testing.T, during func(), test func(t *testing.T, s *Sto
 			CheckStore(t, s)
 		})
 	}
-}
-
-// published returns a published thing of a user and its file.
-func published(t *testing.T, s *Store, owner auth.Caller) (*Thing, *File) {
-	t.Helper()
-	thing, err := s.CreateThing(t.Context(), owner, NewThing{Name: "a", Description: "a", License: CC, Category: "Art"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := s.Upload(t.Context(), owner, NewUpload{Name: "a.stl", Bytes: strings.NewReader(fmt.Sprint("solid ", thing.ID))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Finalize(t.Context(), owner, []FinalizeFile{{ID: file.ID}}, Target{OnThing, thing.ID}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.PublishThing(t.Context(), owner, thing.ID, Published); err != nil {
-		t.Fatal(err)
-	}
-	return thing, file
 }
 
 // CheckStore checks that the database and the bucket are consistent. It is set by a test of package

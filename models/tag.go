@@ -90,7 +90,7 @@ func (c *checkedChange) newTags(ctx context.Context, tx bun.Tx) ([]string, error
 	if len(c.AddTags) == 0 && len(c.RemoveTags) == 0 {
 		return nil, nil
 	}
-	before, err := tagNames(ctx, tx, c.ID)
+	before, err := TagNames(ctx, tx, c.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -105,14 +105,14 @@ func (c *checkedChange) newTags(ctx context.Context, tx bun.Tx) ([]string, error
 	return append([]string{}, after...), nil
 }
 
-// tagNames returns the tags of a thing in their order.
-func tagNames(ctx context.Context, tx bun.Tx, thingID int64) (names []string, err error) {
+// TagNames returns the tags of a thing in their order.
+func TagNames(ctx context.Context, tx bun.Tx, thingID int64) (names []string, err error) {
 	err = tx.NewSelect().Model((*thingTag)(nil)).Column("tt.name").Where("tt.thing_id = ?", thingID).Order("tt.position").Scan(ctx, &names)
 	return names, err
 }
 
-// setTags replaces the tags of a locked thing.
-func setTags(ctx context.Context, tx bun.Tx, t *Thing, names []string) error {
+// SetTags replaces the tags of a locked thing.
+func SetTags(ctx context.Context, tx bun.Tx, t *Thing, names []string) error {
 	before, err := tagIDs(ctx, tx, t.ID)
 	if err != nil {
 		return err
@@ -147,45 +147,11 @@ func setTags(ctx context.Context, tx bun.Tx, t *Thing, names []string) error {
 	if t.State != Published {
 		return nil
 	}
-	return AddCounts(ctx, tx, tagThings.By(-1, before...), tagThings.By(1, after...))
+	return AddCounts(ctx, tx, TagThings.By(-1, before...), TagThings.By(1, after...))
 }
 
-// tagsAtOnce is the number of unused tags that one transaction removes.
-const tagsAtOnce = 1_000
-
-// RemoveUnusedTags removes the tags that no thing has, not even a draft. While an import is not
-// complete, it removes none, because imports create tags before the things that have them.
-func (s *Store) RemoveUnusedTags(ctx context.Context) error {
-	for {
-		var unused []int64
-		err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-			unused = nil // a retry may find nothing
-			// setTags locks tags before it adds them to a thing. Tags that it has locked are skipped. A
-			// later setTags waits, and then inserts the tag again.
-			q := tx.NewSelect().Model((*Tag)(nil)).Column("g.id").Where("g.thing_count <= 0").Where(isUnused).Limit(tagsAtOnce)
-			if err := s.DB.ForUpdateSkipLocked(q).Scan(ctx, &unused); err != nil || len(unused) == 0 {
-				return err
-			}
-			// An import that starts after this check waits for the locks when it needs one of the tags.
-			for _, imports := range []any{(*ImportRow)(nil), (*ArchiveImport)(nil)} {
-				if running, err := tx.NewSelect().Model(imports).Exists(ctx); err != nil || running {
-					unused = nil
-					return err
-				}
-			}
-			// The condition is checked again, because only a statement that starts after the tags are
-			// locked sees all things that have them.
-			_, err := tx.NewDelete().Model((*Tag)(nil)).Where("g.id IN (?)", bun.List(unused)).Where(isUnused).Exec(ctx)
-			return err
-		})
-		if err != nil || len(unused) < tagsAtOnce {
-			return err
-		}
-	}
-}
-
-// isUnused is the condition that no thing has a tag.
-const isUnused = "NOT EXISTS (SELECT 1 FROM thing_tags AS tt WHERE tt.tag_id = g.id)"
+// IsUnused is the condition that no thing has a tag.
+const IsUnused = "NOT EXISTS (SELECT 1 FROM thing_tags AS tt WHERE tt.tag_id = g.id)"
 
 func tagIDs(ctx context.Context, tx bun.Tx, thingID int64) (ids []int64, err error) {
 	err = tx.NewSelect().Model((*thingTag)(nil)).Column("tt.tag_id").Where("tt.thing_id = $1").Conn(database.Bind(tx, thingID)).Scan(ctx, &ids)
@@ -225,8 +191,8 @@ func (s *Store) TagsByID(ctx context.Context, fields TagFields, ids []int64) (ma
 // tagCount is the number of things with a tag.
 var tagCount = fieldset.Of[Tag]("ThingCount")
 
-// countWithTags returns the number of published things with each of the tags.
-func (s *Store) countWithTags(ctx context.Context, ids []int64) (map[int64]int64, error) {
+// CountWithTags returns the number of published things with each of the tags.
+func (s *Store) CountWithTags(ctx context.Context, ids []int64) (map[int64]int64, error) {
 	found, err := s.TagsByID(ctx, tagCount, ids)
 	counts := make(map[int64]int64, len(found))
 	for id, g := range found {
@@ -242,7 +208,7 @@ type tagsOfKey struct{ counts bool }
 func (k tagsOfKey) Text(b *database.Builder) (string, error) {
 	q := b.Select().TableExpr("thing_tags AS tt").ColumnExpr("tt.thing_id, tt.tag_id AS id, tt.name")
 	if k.counts {
-		q = q.ColumnExpr("g.thing_count, "+anyPending+" AS pending", "tags")
+		q = q.ColumnExpr("g.thing_count, "+AnyPending+" AS pending", "tags")
 		if b.Dialect.HasLateral() {
 			// OFFSET 0 prevents a hash join, for which PostgreSQL would read the whole table of tags.
 			q = q.Join("CROSS JOIN LATERAL (SELECT thing_count FROM tags WHERE id = tt.tag_id OFFSET 0) AS g")
@@ -297,32 +263,7 @@ func (s *Store) TagsOf(ctx context.Context, fields TagFields, thingIDs []int64) 
 	return tags, nil
 }
 
-// Tags lists the tags whose slug begins with that of prefix, those with the most things first. On
-// PostgreSQL a changed count moves a tag in the list only when it is folded.
-func (s *Store) Tags(prefix string) (List, error) {
-	if err := CheckText("prefix", prefix, MaxTag); err != nil {
-		return List{}, err
-	}
-	l := List{DB: s.DB.DB, By: database.Order{Key: "g.thing_count", ID: "g.id"}, Rows: allTags{}}
-	if slug := TagSlug(prefix); slug != "" {
-		l.Rows = database.RowsFunc(func(b *database.Builder, parent any) *bun.SelectQuery {
-			return allTags{}.Select(b, parent).Where("g.slug LIKE ? ESCAPE '\\'", likePattern(slug)+"%")
-		})
-	}
-	return l, nil
-}
-
-type allTags struct{}
-
-// Select selects the tags of published things, with the changes of their counts that are not folded
-// yet: tags that only drafts have are private.
-func (allTags) Select(b *database.Builder, _ any) *bun.SelectQuery {
-	return b.Select().TableExpr("tags AS g").Where("CASE WHEN "+anyPending+" THEN g.thing_count + "+
-		"(SELECT coalesce(sum(cc.delta), 0) FROM count_changes AS cc WHERE cc.of_table = 'tags' AND cc.of_column = 'thing_count' AND cc.object_id = g.id) "+
-		"ELSE g.thing_count END > 0", "tags")
-}
-
 var likeEscapes = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// likePattern escapes a text so that LIKE matches it literally, with the escape character \.
-func likePattern(text string) string { return likeEscapes.Replace(text) }
+// LikePattern escapes a text so that LIKE matches it literally, with the escape character \.
+func LikePattern(text string) string { return likeEscapes.Replace(text) }

@@ -67,7 +67,7 @@ func TestUnusedTagsAreRemoved(t *testing.T) {
 		collect("private")
 		set(draft.ID, "new", "Old")
 		collect("new", "old")
-		if changed, err := s.Recount(ctx); changed != 0 || err != nil {
+		if changed, err := s.Maintenance.Recount(ctx); changed != 0 || err != nil {
 			t.Errorf("a recount changed %d counts (%v), want 0", changed, err)
 		}
 	})

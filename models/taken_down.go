@@ -11,19 +11,19 @@ import (
 // IsTakenDown reports whether the thing is taken down.
 func (t *Thing) IsTakenDown() bool { return t.TakenDownAt != nil }
 
-// checkNotTakenDown returns Forbidden if the thing is taken down: until a moderator restores it,
+// CheckNotTakenDown returns Forbidden if the thing is taken down: until a moderator restores it,
 // its creator cannot change or delete it, or anything that is attached to it. It returns nil for
 // those who can restore it.
-func (t *Thing) checkNotTakenDown(caller auth.Caller) error {
+func (t *Thing) CheckNotTakenDown(caller auth.Caller) error {
 	if !t.IsTakenDown() || CheckDecides(caller, t.OwnerID) == nil {
 		return nil
 	}
 	return Fail(Forbidden, "thing %d was taken down by a moderator, and cannot be changed until it is restored: %s", t.ID, t.TakedownReason)
 }
 
-// checkNotTakenDown returns Forbidden if the make is hidden because its thing was taken down and
+// CheckNotTakenDown returns Forbidden if the make is hidden because its thing was taken down and
 // deleted. It returns nil for those who can restore it.
-func (m *Make) checkNotTakenDown(caller auth.Caller) error {
+func (m *Make) CheckNotTakenDown(caller auth.Caller) error {
 	if m.TakenDownAt == nil || CheckDecides(caller, m.OwnerID) == nil {
 		return nil
 	}

@@ -31,21 +31,21 @@ type Target struct {
 	ID   int64
 }
 
-// owned is a locked target of the caller.
-type owned struct {
+// Owned is a locked target of the caller.
+type Owned struct {
 	Target
-	owner   int64 // of the target
-	thingID int64 // the thing, or that of the make or comment; 0: none
-	make    *Make // if the target is a make
+	Owner   int64 // of the target
+	ThingID int64 // the thing, or that of the make or comment; 0: none
+	Make    *Make // if the target is a make
 	// published reports whether the target is a published thing.
 	published bool
 }
 
-// lockOwned locks a target of the caller until tx ends, so that concurrent finalizations to it run
+// LockOwned locks a target of the caller until tx ends, so that concurrent finalizations to it run
 // one after the other. It returns Forbidden if the target belongs to another user or is taken down.
 // A comment must be on an object that the caller can see.
-func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (owned, error) {
-	o := owned{Target: target}
+func (s *Store) LockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (Owned, error) {
+	o := Owned{Target: target}
 	var down error // why the caller cannot change the target although it is theirs
 	switch target.Type {
 	case OnThing:
@@ -53,7 +53,7 @@ func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, ta
 		if err != nil {
 			return o, err
 		}
-		o.owner, o.thingID, o.published, down = t.OwnerID, t.ID, t.State == Published, t.checkNotTakenDown(caller)
+		o.Owner, o.ThingID, o.published, down = t.OwnerID, t.ID, t.State == Published, t.CheckNotTakenDown(caller)
 		if t.OwnerID != caller.UserID {
 			return o, t.ofSomeoneElse(caller)
 		}
@@ -62,7 +62,7 @@ func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, ta
 		if err != nil {
 			return o, err
 		}
-		o.owner, o.thingID, o.make, down = m.OwnerID, m.ThingID, m, m.checkNotTakenDown(caller)
+		o.Owner, o.ThingID, o.Make, down = m.OwnerID, m.ThingID, m, m.CheckNotTakenDown(caller)
 	case OnComment:
 		c := new(Comment)
 		if err := tx.NewSelect().Model(c).Where("cm.id = ?", target.ID).Scan(ctx); err != nil {
@@ -79,24 +79,24 @@ func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, ta
 		if c.IsDeleted() {
 			return o, NoSuch("comment", target.ID)
 		}
-		o.owner, o.thingID = c.OwnerID, c.ThingID
+		o.Owner, o.ThingID = c.OwnerID, c.ThingID
 	case OnAvatar, OnCover:
 		if _, err := s.LockAccount(ctx, tx, target.ID); err != nil {
 			return o, err
 		}
-		o.owner = target.ID
+		o.Owner = target.ID
 	default:
 		return o, Invalid("target", "target: must be a thing, a make or a comment")
 	}
-	if o.owner != caller.UserID {
+	if o.Owner != caller.UserID {
 		return o, Fail(Forbidden, "%s %d belongs to someone else", target.Type, target.ID)
 	}
 	return o, down
 }
 
-// touch sets the modification time of a thing or a make whose list of files has changed. It does
+// Touch sets the modification time of a thing or a make whose list of files has changed. It does
 // nothing for other targets.
-func touch(ctx context.Context, tx bun.Tx, target Target) error {
+func Touch(ctx context.Context, tx bun.Tx, target Target) error {
 	table, ok := map[TargetType]string{OnThing: "things", OnMake: "makes"}[target.Type]
 	if !ok {
 		return nil

@@ -1,7 +1,9 @@
 package models
 
 import (
+	"fmt"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -99,3 +101,25 @@ func CleanText(s string, limit int) string {
 
 // MaxUserAgent is the maximum length of a stored user agent.
 const MaxUserAgent = 200
+
+// Within returns BadInput unless a number is nil, or greater than low and at most high.
+func Within(field string, n *float64, low, high float64) error {
+	if n == nil || *n > low && *n <= high {
+		return nil
+	}
+	return OutOfRange(field, int64(high), fmt.Sprintf("must be greater than %g and at most %g", low, high))
+}
+
+func OutOfRange(field string, limit int64, message string) error {
+	e := Invalid(field, "%s: %s", field, message).WithFieldCode(apierror.FieldOutOfRange)
+	e.Limit = limit
+	return e
+}
+
+// CheckYear returns BadInput if a time cannot be stored in a database.
+func CheckYear(field string, at time.Time) error {
+	if year := at.UTC().Year(); year < 1 || year > 9999 {
+		return Invalid(field, "%s: the year %d is not between 1 and 9999", field, year).WithFieldCode(apierror.FieldOutOfRange)
+	}
+	return nil
+}

@@ -135,15 +135,15 @@ func (t *Thing) IsFeatured() bool { return t.FeaturedAt != nil }
 // LockThing reads a thing and locks its row until tx ends. It returns NotFound if there is no such
 // thing, or if it is being deleted; see [Store.ScheduleDeletion].
 func (s *Store) LockThing(ctx context.Context, tx bun.Tx, id int64) (*Thing, error) {
-	t, err := s.lockThingOrDeleted(ctx, tx, id)
+	t, err := s.LockThingOrDeleted(ctx, tx, id)
 	if err == nil && t.DeletesAt != nil {
 		return nil, NoSuch("thing", id)
 	}
 	return t, err
 }
 
-// lockThingOrDeleted is lockThing that also returns a thing that is being deleted.
-func (s *Store) lockThingOrDeleted(ctx context.Context, tx bun.Tx, id int64) (*Thing, error) {
+// LockThingOrDeleted is lockThing that also returns a thing that is being deleted.
+func (s *Store) LockThingOrDeleted(ctx context.Context, tx bun.Tx, id int64) (*Thing, error) {
 	t := new(Thing)
 	err := s.DB.ForUpdate(tx.NewSelect().Model(t).Where("t.id = $1")).Conn(database.Bind(tx, id)).Scan(ctx)
 	return t, NoSuchIfNoRows(err, "thing", id)
@@ -158,7 +158,7 @@ func (s *Store) lockOwnThing(ctx context.Context, tx bun.Tx, caller auth.Caller,
 		return nil, t.ofSomeoneElse(caller)
 	}
 	if err == nil {
-		err = t.checkNotTakenDown(caller)
+		err = t.CheckNotTakenDown(caller)
 	}
 	return t, err
 }

@@ -30,21 +30,21 @@ func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64, r
 	return deleted, err
 }
 
-// lockDeletable locks a thing that the caller may delete.
-func (s *Store) lockDeletable(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64) (*Thing, error) {
-	t, err := s.lockThingOrDeleted(ctx, tx, id)
+// LockDeletable locks a thing that the caller may delete.
+func (s *Store) LockDeletable(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64) (*Thing, error) {
+	t, err := s.LockThingOrDeleted(ctx, tx, id)
 	if err == nil && t.OwnerID != caller.UserID && !caller.Moderates() {
 		err = t.ofSomeoneElse(caller)
 	}
 	if err == nil {
-		err = t.checkNotTakenDown(caller)
+		err = t.CheckNotTakenDown(caller)
 	}
 	return t, err
 }
 
 // RemoveThing is DeleteThing in a transaction of the caller.
 func (s *Store) RemoveThing(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64, reason string) (deleted *RemovedThing, err error) {
-	t, err := s.lockDeletable(ctx, tx, caller, id)
+	t, err := s.LockDeletable(ctx, tx, caller, id)
 	if err != nil {
 		return nil, err
 	}
@@ -73,9 +73,6 @@ func (s *Store) RemoveThing(ctx context.Context, tx bun.Tx, caller auth.Caller, 
 		return nil, err
 	}
 	if err := s.Raise(ctx, tx, ObjectDeleted{Target{OnThing, id}, t.OwnerID, caller, reason}); err != nil {
-		return nil, err
-	}
-	if err := s.deleteComments(ctx, tx, Target{OnThing, id}); err != nil {
 		return nil, err
 	}
 	for _, statement := range []string{
@@ -113,3 +110,6 @@ func (s *Store) lockBelow(ctx context.Context, tx bun.Tx, thingID int64) error {
 	}
 	return s.DB.ForUpdate(tx.NewSelect().Model((*Comment)(nil)).Column("cm.id").Where("cm.thing_id = ?", thingID).Order("cm.id")).Scan(ctx, &comments)
 }
+
+// MaxIDs is the maximum length of a list of IDs.
+const MaxIDs = 10_000

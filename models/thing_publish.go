@@ -65,11 +65,11 @@ func (s *Store) ChangeState(ctx context.Context, tx bun.Tx, caller auth.Caller, 
 			return err
 		}
 	}
-	return s.changeState(ctx, tx, t, to)
+	return s.ApplyState(ctx, tx, t, to)
 }
 
-// changeState changes the state of a locked thing to another one.
-func (s *Store) changeState(ctx context.Context, tx bun.Tx, t *Thing, to PublicationState) error {
+// ApplyState changes the state of a locked thing to another one.
+func (s *Store) ApplyState(ctx context.Context, tx bun.Tx, t *Thing, to PublicationState) error {
 	at, was, isNew := Now(), t.State, false
 	t.State, t.ModifiedAt = to, at
 	if to == Published && t.PublishedAt == nil {
@@ -159,43 +159,5 @@ func countThing(ctx context.Context, tx bun.Tx, t *Thing, by int64) error {
 	if err != nil {
 		return err
 	}
-	return AddCounts(ctx, tx, userThings.By(by, t.OwnerID), categoryThings.By(by, t.CategoryID), thingRemixes.By(by, ancestors...), tagThings.By(by, tags...))
-}
-
-// FeatureThing marks a published thing as featured, or removes the mark. It requires a moderator or
-// an administrator, who cannot be its creator unless they are an administrator. It returns BadInput
-// for a thing that is not published. It opens a transaction.
-func (s *Store) FeatureThing(ctx context.Context, caller auth.Caller, id int64, featured bool) (*Thing, error) {
-	if err := RequireModerator(caller); err != nil {
-		return nil, err
-	}
-	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		t, err := s.LockThing(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		if err := CheckDecides(caller, t.OwnerID); err != nil || featured == t.IsFeatured() {
-			return err
-		}
-		if featured && t.State != Published {
-			return Invalid("id", "thing %d is not published: only published things are featured", id)
-		}
-		t.FeaturedAt = nil
-		if featured {
-			at := Now()
-			t.FeaturedAt = &at
-		}
-		if _, err = tx.NewUpdate().Model(t).Column("featured_at").WherePK().Exec(ctx); err != nil {
-			return err
-		}
-		action := UnfeaturedThing
-		if featured {
-			action = FeaturedThing
-		}
-		return s.Record(ctx, tx, caller, ModerationEntry{Action: action, UserID: t.OwnerID, ThingID: id})
-	})
-	if err != nil {
-		return nil, err
-	}
-	return s.Thing(ctx, caller, AllThingFields, id)
+	return AddCounts(ctx, tx, UserThings.By(by, t.OwnerID), CategoryThings.By(by, t.CategoryID), ThingRemixes.By(by, ancestors...), TagThings.By(by, tags...))
 }

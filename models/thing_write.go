@@ -53,7 +53,7 @@ func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing)
 		}
 	}
 	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if err := s.claim(ctx, tx, caller.UserID, claim{things: 1}); err != nil {
+		if err := s.Claim(ctx, tx, caller.UserID, Claim{things: 1}); err != nil {
 			return err
 		}
 		return s.InsertThing(ctx, tx, caller, p, func(t *Thing) error {
@@ -116,7 +116,7 @@ func (s *Store) PrepareThing(ctx context.Context, caller auth.Caller, n NewThing
 func (s *Store) InsertThing(ctx context.Context, tx bun.Tx, caller auth.Caller, p *PreparedThing, attach func(*Thing) error) error {
 	n, t := p.input, p.thing
 	t.ID, t.State, t.PublishedAt = 0, Draft, nil // an earlier attempt may have set them
-	c, err := category(ctx, tx, n.Category)
+	c, err := FindCategory(ctx, tx, n.Category)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (s *Store) InsertThing(ctx context.Context, tx bun.Tx, caller auth.Caller, 
 	if _, err := p.html.Insert(tx.NewInsert().Model(t)).Exec(ctx); err != nil {
 		return err
 	}
-	if err := setTags(ctx, tx, t, p.tags); err != nil {
+	if err := SetTags(ctx, tx, t, p.tags); err != nil {
 		return err
 	}
 	if err := s.setAncestors(ctx, tx, caller, t, nil, n.AncestorIDs); err != nil {
@@ -136,7 +136,7 @@ func (s *Store) InsertThing(ctx context.Context, tx bun.Tx, caller auth.Caller, 
 	if err := checkPublishable(ctx, tx, t, false); err != nil {
 		return err
 	}
-	return s.changeState(ctx, tx, t, Published)
+	return s.ApplyState(ctx, tx, t, Published)
 }
 
 // withCategory adds to an error that the category does not exist, so that a form can show all
@@ -145,7 +145,7 @@ func (s *Store) withCategory(ctx context.Context, err error, which *string) erro
 	if which == nil || CheckText("category", *which, MaxName) != nil {
 		return err
 	}
-	_, unknown := category(ctx, s.DB.Read, *which)
+	_, unknown := FindCategory(ctx, s.DB.Read, *which)
 	return errors.Join(err, unknown)
 }
 
@@ -245,7 +245,7 @@ type UpdatedThing struct {
 // UpdateThing changes a thing of the caller. It returns Forbidden for a thing of another user, and
 // for one that is taken down. It opens a transaction.
 func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChange) (*UpdatedThing, error) {
-	change, err := s.checkChange(ctx, c)
+	change, err := s.CheckChange(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +263,7 @@ func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChan
 
 // ChangeThing is UpdateThing in a transaction of the caller. It does not read the thing again.
 func (s *Store) ChangeThing(ctx context.Context, tx bun.Tx, caller auth.Caller, c ThingChange) error {
-	change, err := s.checkChange(ctx, c)
+	change, err := s.CheckChange(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -278,8 +278,8 @@ type checkedChange struct {
 	html RenderedHTML
 }
 
-// checkChange returns BadInput for values that no thing can have, and renders Markdown.
-func (s *Store) checkChange(ctx context.Context, c ThingChange) (*checkedChange, error) {
+// CheckChange returns BadInput for values that no thing can have, and renders Markdown.
+func (s *Store) CheckChange(ctx context.Context, c ThingChange) (*checkedChange, error) {
 	change := &checkedChange{ThingChange: c}
 	tags, err := CleanTags(c.Tags)
 	change.tags = tags
@@ -329,7 +329,7 @@ func (s *Store) applyChange(ctx context.Context, tx bun.Tx, caller auth.Caller, 
 	if tags, err := c.newTags(ctx, tx); err != nil {
 		return nil, err
 	} else if tags != nil {
-		if err := setTags(ctx, tx, t, tags); err != nil {
+		if err := SetTags(ctx, tx, t, tags); err != nil {
 			return nil, err
 		}
 	}
@@ -368,7 +368,7 @@ func Assign[T any](value, to *T) {
 
 // moveThing changes the category of a thing, but does not store the thing.
 func moveThing(ctx context.Context, tx bun.Tx, t *Thing, which string) error {
-	c, err := category(ctx, tx, which)
+	c, err := FindCategory(ctx, tx, which)
 	if err != nil || c.ID == t.CategoryID {
 		return err
 	}
@@ -377,5 +377,5 @@ func moveThing(ctx context.Context, tx bun.Tx, t *Thing, which string) error {
 	if t.State != Published {
 		return nil
 	}
-	return AddCounts(ctx, tx, categoryThings.By(-1, from), categoryThings.By(1, c.ID))
+	return AddCounts(ctx, tx, CategoryThings.By(-1, from), CategoryThings.By(1, c.ID))
 }

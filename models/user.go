@@ -187,9 +187,9 @@ func (s *Store) InsertUser(ctx context.Context, tx bun.Tx, u *User) error {
 	return s.DB.Index(ctx, tx, UserIndex, u.ID)
 }
 
-// userIDIn returns the ID that stands in the place of a username. A username has at least one
+// UserIDIn returns the ID that stands in the place of a username. A username has at least one
 // character that is no digit.
-func userIDIn(name string) (id int64, ok bool) {
+func UserIDIn(name string) (id int64, ok bool) {
 	id, err := strconv.ParseInt(name, 10, 64)
 	return id, err == nil && id > 0 && strconv.FormatInt(id, 10) == name
 }
@@ -225,7 +225,7 @@ func (s *Store) User(ctx context.Context, caller auth.Caller, fields UserFields,
 		}
 		return nil, Fail(NotFound, "user %.60q does not exist", name)
 	}
-	if id, ok := userIDIn(name); ok {
+	if id, ok := UserIDIn(name); ok {
 		return s.UserByID(ctx, caller, fields, id)
 	}
 	if !auth.IsUsername(name) {

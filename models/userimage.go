@@ -14,22 +14,8 @@ const (
 	OnCover  TargetType = "cover"
 )
 
-// isUserImage reports whether a target is an image of a user.
-func isUserImage(on TargetType) bool { return on == OnAvatar || on == OnCover }
-
-// StageUserImage stages the upload of an avatar or a cover of the caller. When the image is
-// finalized, it replaces the previous one. It returns Forbidden if the username is not that of the
-// caller.
-func (s *Store) StageUserImage(ctx context.Context, caller auth.Caller, username string, on TargetType, name string) (*StagedUpload, error) {
-	u, err := s.User(ctx, caller, UserAccess, username)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkOwnProfile(caller, u); err != nil {
-		return nil, err
-	}
-	return s.StageUpload(ctx, caller, name, Target{on, u.ID})
-}
+// IsUserImage reports whether a target is an image of a user.
+func IsUserImage(on TargetType) bool { return on == OnAvatar || on == OnCover }
 
 // checkUserImage returns an error unless the files are one image.
 func checkUserImage(on TargetType, files []*File) error {

@@ -17,6 +17,10 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/render"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/catalogue"
+	"github.com/meshyard/meshyard/models/collections"
+	"github.com/meshyard/meshyard/models/comments"
+	"github.com/meshyard/meshyard/models/makes"
+	"github.com/meshyard/meshyard/models/uploads"
 )
 
 type demoCmd struct{}
@@ -121,17 +125,17 @@ func (d *demoFill) thing(ctx context.Context, t demo.Thing) error {
 		moderator := caller
 		moderator.Role = auth.Administrator
 		moderator.Scopes = auth.Scopes{auth.Read, auth.Write, auth.Admin}
-		if _, err := d.store.FeatureThing(ctx, moderator, created.ID, true); err != nil {
+		if _, err := d.store.Moderation.FeatureThing(ctx, moderator, created.ID, true); err != nil {
 			return err
 		}
 	}
-	return d.comments(ctx, t.Comments, models.NewComment{Target: &on})
+	return d.comments(ctx, t.Comments, comments.NewComment{Target: &on})
 }
 
 // models uploads the models of a thing.
 func (d *demoFill) models(ctx context.Context, t demo.Thing) (files []models.FinalizeFile, err error) {
 	upload := func(name string, content []byte) error {
-		f, err := d.store.Upload(ctx, d.users[t.By], models.NewUpload{Name: name, Bytes: bytes.NewReader(content)})
+		f, err := d.store.Uploads.Upload(ctx, d.users[t.By], uploads.NewUpload{Name: name, Bytes: bytes.NewReader(content)})
 		if err == nil {
 			files = append(files, models.FinalizeFile{ID: f.ID})
 		}
@@ -163,11 +167,11 @@ func (d *demoFill) print(ctx context.Context, t demo.Thing, m demo.Make) error {
 	r, w := io.Pipe()
 	go func() { w.CloseWithError(png.Encode(w, img)) }()
 	caller := d.users[m.By]
-	f, err := d.store.Upload(ctx, caller, models.NewUpload{Name: "print.png", Kind: models.Image, Bytes: r})
+	f, err := d.store.Uploads.Upload(ctx, caller, uploads.NewUpload{Name: "print.png", Kind: models.Image, Bytes: r})
 	if err := errors.Join(err, r.Close()); err != nil {
 		return err
 	}
-	made, _, err := d.store.CreateMake(ctx, caller, models.NewMake{ThingID: d.things[t.Name], Description: m.Text})
+	made, _, err := d.store.Makes.CreateMake(ctx, caller, makes.NewMake{ThingID: d.things[t.Name], Description: m.Text})
 	if err != nil {
 		return err
 	}
@@ -177,14 +181,14 @@ func (d *demoFill) print(ctx context.Context, t demo.Thing, m demo.Make) error {
 }
 
 // comments adds comments and their replies. n has the target or the parent.
-func (d *demoFill) comments(ctx context.Context, comments []demo.Comment, n models.NewComment) error {
-	for _, c := range comments {
+func (d *demoFill) comments(ctx context.Context, all []demo.Comment, n comments.NewComment) error {
+	for _, c := range all {
 		n.Body = c.Body
-		created, err := d.store.CreateComment(ctx, d.users[c.By], n)
+		created, err := d.store.Comments.CreateComment(ctx, d.users[c.By], n)
 		if err != nil {
 			return fmt.Errorf("comment of %s: %w", c.By, err)
 		}
-		if err := d.comments(ctx, c.Replies, models.NewComment{ParentID: &created.ID}); err != nil {
+		if err := d.comments(ctx, c.Replies, comments.NewComment{ParentID: &created.ID}); err != nil {
 			return err
 		}
 	}
@@ -193,13 +197,13 @@ func (d *demoFill) comments(ctx context.Context, comments []demo.Comment, n mode
 
 func (d *demoFill) collection(ctx context.Context, c demo.Collection) error {
 	caller := d.users[c.By]
-	created, err := d.store.CreateCollection(ctx, caller,
-		models.NewCollection{Name: c.Name, Description: c.Text, Visibility: models.PublicCollection})
+	created, err := d.store.Collections.CreateCollection(ctx, caller,
+		collections.NewCollection{Name: c.Name, Description: c.Text, Visibility: models.PublicCollection})
 	if err != nil {
 		return err
 	}
 	for _, name := range c.Things {
-		if _, err := d.store.Collect(ctx, caller, created.ID, d.things[name]); err != nil {
+		if _, err := d.store.Collections.Collect(ctx, caller, created.ID, d.things[name]); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}

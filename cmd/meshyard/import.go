@@ -21,6 +21,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/catalogue"
 	"github.com/meshyard/meshyard/models/importer"
+	"github.com/meshyard/meshyard/models/uploads"
 )
 
 type importCatalogueCmd struct {
@@ -233,7 +234,7 @@ func attachOne(ctx context.Context, store *catalogue.Catalogue, path string, thi
 	}
 	defer file.Close()
 	owner := auth.Caller{UserID: found[thingID].OwnerID}
-	up, err := store.Upload(ctx, owner, models.NewUpload{Name: filepath.Base(path), Bytes: file})
+	up, err := store.Uploads.Upload(ctx, owner, uploads.NewUpload{Name: filepath.Base(path), Bytes: file})
 	if err != nil {
 		return false, err
 	}

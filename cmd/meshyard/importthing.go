@@ -17,6 +17,7 @@ import (
 	"github.com/meshyard/meshyard/internal/outage"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/catalogue"
+	"github.com/meshyard/meshyard/models/collections"
 	"github.com/meshyard/meshyard/models/importer"
 )
 
@@ -170,7 +171,7 @@ func (im *importing) collect(ctx context.Context, id int64, path []string) error
 		id, err := im.store.Admin().CollectionNamed(ctx, im.caller.UserID, name)
 		if models.CodeOf(err) == models.NotFound {
 			var c *models.Collection
-			if c, err = im.store.CreateCollection(ctx, im.caller, models.NewCollection{Name: name, Visibility: models.PrivateCollection}); err == nil {
+			if c, err = im.store.Collections.CreateCollection(ctx, im.caller, collections.NewCollection{Name: name, Visibility: models.PrivateCollection}); err == nil {
 				id = c.ID
 			}
 		}
@@ -179,7 +180,7 @@ func (im *importing) collect(ctx context.Context, id int64, path []string) error
 		}
 		im.collections[name] = id
 	}
-	_, err := im.store.Collect(ctx, im.caller, im.collections[name], id)
+	_, err := im.store.Collections.Collect(ctx, im.caller, im.collections[name], id)
 	return err
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/meshyard/meshyard/internal/image/imagemeta"
 	"github.com/meshyard/meshyard/internal/layout"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/uploads"
 )
 
 // sourceError is an error of a file to import. It hides its cause, so that a file that cannot be
@@ -50,7 +51,7 @@ func (up *uploading) discard(ctx context.Context) {
 	for _, f := range up.done {
 		if f != nil {
 			// If that fails, the upload expires.
-			_ = up.store.DeletePendingUpload(context.WithoutCancel(ctx), up.caller, f.ID)
+			_ = up.store.Uploads.DeletePendingUpload(context.WithoutCancel(ctx), up.caller, f.ID)
 		}
 	}
 }
@@ -96,7 +97,7 @@ func (up *uploading) upload(ctx context.Context, file layout.File) (*models.File
 		return nil, sourceError{err}
 	}
 	read := &sourceFile{File: f}
-	uploaded, err := up.store.Upload(ctx, up.caller, models.NewUpload{Name: path.Base(file.Path), Folder: path.Dir(file.Path), Bytes: read, AtLeast: info.Size()})
+	uploaded, err := up.store.Uploads.Upload(ctx, up.caller, uploads.NewUpload{Name: path.Base(file.Path), Folder: path.Dir(file.Path), Bytes: read, AtLeast: info.Size()})
 	if err != nil && read.err != nil && ctx.Err() == nil {
 		return nil, read.err
 	}

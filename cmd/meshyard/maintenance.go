@@ -9,8 +9,8 @@ import (
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server"
 	"github.com/meshyard/meshyard/internal/config"
-	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/catalogue"
+	"github.com/meshyard/meshyard/models/maintenance"
 	"github.com/meshyard/meshyard/models/previews"
 )
 
@@ -47,10 +47,10 @@ func (c *gcCmd) claim(ctx context.Context, store *catalogue.Catalogue) error {
 	case c.DryRun:
 		return nil
 	case c.TakeOver:
-		return store.TakeOverBucket(ctx)
+		return store.Maintenance.TakeOverBucket(ctx)
 	}
-	err := store.CheckCollector(ctx)
-	if errors.Is(err, models.ErrOtherCollector) {
+	err := store.Maintenance.CheckCollector(ctx)
+	if errors.Is(err, maintenance.ErrOtherCollector) {
 		return fmt.Errorf("%w: if the bucket belongs to this database alone, add --take-over", err)
 	}
 	return err
@@ -75,7 +75,7 @@ type recountCmd struct{}
 
 func (*recountCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
-		changed, err := store.Recount(ctx)
+		changed, err := store.Maintenance.Recount(ctx)
 		if err != nil {
 			return err
 		}

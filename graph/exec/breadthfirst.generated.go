@@ -22,11 +22,18 @@ import (
 	"github.com/meshyard/meshyard/models/account"
 	"github.com/meshyard/meshyard/models/activity"
 	"github.com/meshyard/meshyard/models/bulk"
+	"github.com/meshyard/meshyard/models/collections"
+	"github.com/meshyard/meshyard/models/comments"
+	"github.com/meshyard/meshyard/models/files"
+	"github.com/meshyard/meshyard/models/lists"
+	"github.com/meshyard/meshyard/models/maintenance"
+	"github.com/meshyard/meshyard/models/makes"
 	"github.com/meshyard/meshyard/models/moderation"
 	"github.com/meshyard/meshyard/models/printed"
 	"github.com/meshyard/meshyard/models/problem"
 	"github.com/meshyard/meshyard/models/search"
 	"github.com/meshyard/meshyard/models/social"
+	"github.com/meshyard/meshyard/models/uploads"
 	"github.com/meshyard/meshyard/models/webhook"
 )
 
@@ -728,27 +735,27 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.CompleteStagedUploadsPayload)
 					return obj.Uploads
 				},
-				Each: breadthfirst.EachPointer[models.CompletedUpload],
+				Each: breadthfirst.EachPointer[uploads.CompletedUpload],
 			},
 		}},
 		"CompletedUpload": {Name: "CompletedUpload", Implements: []string{"CompletedUpload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.CompletedUpload)
+					obj := object.(*uploads.CompletedUpload)
 					v := obj.ID
 					return model.AppendID(b, v), true
 				},
 			},
 			"file": {
 				Get: func(object any) any {
-					obj := object.(*models.CompletedUpload)
+					obj := object.(*uploads.CompletedUpload)
 					return obj.File
 				},
 				Nil: breadthfirst.NilPointer[models.File],
 			},
 			"error": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.CompletedUpload)
+					obj := object.(*uploads.CompletedUpload)
 					p := obj.Error
 					if p == nil {
 						return b, false
@@ -825,7 +832,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.CreateMakePayload)
 					return obj.Upload
 				},
-				Nil: breadthfirst.NilPointer[models.StagedUpload],
+				Nil: breadthfirst.NilPointer[uploads.StagedUpload],
 			},
 		}},
 		"CreateStagedUploadsPayload": {Name: "CreateStagedUploadsPayload", Implements: []string{"CreateStagedUploadsPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -834,7 +841,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.CreateStagedUploadsPayload)
 					return obj.Uploads
 				},
-				Each: breadthfirst.EachPointer[models.StagedUpload],
+				Each: breadthfirst.EachPointer[uploads.StagedUpload],
 			},
 		}},
 		"CreateThingPayload": {Name: "CreateThingPayload", Implements: []string{"CreateThingPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -3078,14 +3085,14 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		"MoveThingsPayload": {Name: "MoveThingsPayload", Implements: []string{"MoveThingsPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"collection": {
 				Get: func(object any) any {
-					obj := object.(*models.MovedThings)
+					obj := object.(*collections.MovedThings)
 					return obj.Collection
 				},
 				Nil: breadthfirst.NilPointer[models.Collection],
 			},
 			"fromCollections": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.MovedThings)
+					obj := object.(*collections.MovedThings)
 					return breadthfirst.Value(ec.Resolvers.MoveThingsPayload().FromCollections(ctx, obj))
 				},
 				Waits: true,
@@ -3093,7 +3100,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"thingIds": {
 				Get: func(object any) any {
-					obj := object.(*models.MovedThings)
+					obj := object.(*collections.MovedThings)
 					return obj.ThingIDs
 				},
 				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
@@ -3102,7 +3109,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"things": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.MovedThings)
+					obj := object.(*collections.MovedThings)
 					return breadthfirst.Value(ec.Resolvers.MoveThingsPayload().Things(ctx, obj))
 				},
 				Waits: true,
@@ -3292,7 +3299,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"createCollection": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Mutation().CreateCollection(ctx, fc.Args["input"].(models.NewCollection)))
+					return breadthfirst.Value(ec.Resolvers.Mutation().CreateCollection(ctx, fc.Args["input"].(collections.NewCollection)))
 				},
 				Args: (*executionContext).field_Mutation_createCollection_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -3310,7 +3317,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"updateCollection": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Mutation().UpdateCollection(ctx, fc.Args["input"].(models.CollectionChange)))
+					return breadthfirst.Value(ec.Resolvers.Mutation().UpdateCollection(ctx, fc.Args["input"].(collections.Change)))
 				},
 				Args: (*executionContext).field_Mutation_updateCollection_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -3382,7 +3389,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"moveThings": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Mutation().MoveThings(ctx, fc.Args["input"].(models.MoveThings)))
+					return breadthfirst.Value(ec.Resolvers.Mutation().MoveThings(ctx, fc.Args["input"].(collections.MoveThings)))
 				},
 				Args: (*executionContext).field_Mutation_moveThings_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -3396,7 +3403,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[models.MovedThings],
+				Nil:   breadthfirst.NilPointer[collections.MovedThings],
 			},
 			"removeThings": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -3414,11 +3421,11 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[models.MovedThings],
+				Nil:   breadthfirst.NilPointer[collections.MovedThings],
 			},
 			"createComment": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Mutation().CreateComment(ctx, fc.Args["input"].(models.NewComment)))
+					return breadthfirst.Value(ec.Resolvers.Mutation().CreateComment(ctx, fc.Args["input"].(comments.NewComment)))
 				},
 				Args: (*executionContext).field_Mutation_createComment_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -3490,7 +3497,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"updateFile": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Mutation().UpdateFile(ctx, fc.Args["input"].(models.FileChange)))
+					return breadthfirst.Value(ec.Resolvers.Mutation().UpdateFile(ctx, fc.Args["input"].(files.FileChange)))
 				},
 				Args: (*executionContext).field_Mutation_updateFile_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -3526,7 +3533,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"updateImage": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Mutation().UpdateImage(ctx, fc.Args["input"].(models.ImageChange)))
+					return breadthfirst.Value(ec.Resolvers.Mutation().UpdateImage(ctx, fc.Args["input"].(files.ImageChange)))
 				},
 				Args: (*executionContext).field_Mutation_updateImage_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -3778,7 +3785,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"createMake": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Mutation().CreateMake(ctx, fc.Args["input"].(models.NewMake)))
+					return breadthfirst.Value(ec.Resolvers.Mutation().CreateMake(ctx, fc.Args["input"].(makes.NewMake)))
 				},
 				Args: (*executionContext).field_Mutation_createMake_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -3796,7 +3803,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"updateMake": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Mutation().UpdateMake(ctx, fc.Args["input"].(models.MakeChange)))
+					return breadthfirst.Value(ec.Resolvers.Mutation().UpdateMake(ctx, fc.Args["input"].(makes.Change)))
 				},
 				Args: (*executionContext).field_Mutation_updateMake_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -5048,41 +5055,41 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.Popularity)
 					return obj.Days
 				},
-				Each: breadthfirst.EachPointer[models.PopularityDay],
+				Each: breadthfirst.EachPointer[maintenance.PopularityDay],
 			},
 		}},
 		"PopularityDay": {Name: "PopularityDay", Implements: []string{"PopularityDay"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"day": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.PopularityDay)
+					obj := object.(*maintenance.PopularityDay)
 					v := obj.Day
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"event": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.PopularityDay)
+					obj := object.(*maintenance.PopularityDay)
 					v := obj.Event()
 					return model.AppendPopularityEvent(b, v), true
 				},
 			},
 			"users": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.PopularityDay)
+					obj := object.(*maintenance.PopularityDay)
 					v := obj.Users
 					return model.AppendInt64(b, v), true
 				},
 			},
 			"weight": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.PopularityDay)
+					obj := object.(*maintenance.PopularityDay)
 					v := obj.Weight
 					return model.AppendInt64(b, v), true
 				},
 			},
 			"points": {
 				Get: func(object any) any {
-					obj := object.(*models.PopularityDay)
+					obj := object.(*maintenance.PopularityDay)
 					return obj.Points()
 				},
 				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
@@ -6049,7 +6056,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"search": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Query().Search(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["query"].(string), fc.Args["type"].(search.SearchType), fc.Args["filter"].(*models.Filter), fc.Args["sort"].(models.Sort)))
+					return breadthfirst.Value(ec.Resolvers.Query().Search(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["query"].(string), fc.Args["type"].(search.SearchType), fc.Args["filter"].(*lists.Filter), fc.Args["sort"].(lists.Sort)))
 				},
 				Args: (*executionContext).field_Query_search_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -6160,7 +6167,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"things": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Query().Things(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(*models.Filter), fc.Args["sort"].(models.Sort)))
+					return breadthfirst.Value(ec.Resolvers.Query().Things(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(*lists.Filter), fc.Args["sort"].(lists.Sort)))
 				},
 				Args: (*executionContext).field_Query_things_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -6214,7 +6221,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"users": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Query().Users(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(*models.UserFilter), fc.Args["sort"].(models.Sort)))
+					return breadthfirst.Value(ec.Resolvers.Query().Users(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(*lists.UserFilter), fc.Args["sort"].(lists.Sort)))
 				},
 				Args: (*executionContext).field_Query_users_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -6332,7 +6339,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		"RemoveThingsPayload": {Name: "RemoveThingsPayload", Implements: []string{"RemoveThingsPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"fromCollections": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.MovedThings)
+					obj := object.(*collections.MovedThings)
 					return breadthfirst.Value(ec.Resolvers.RemoveThingsPayload().FromCollections(ctx, obj))
 				},
 				Waits: true,
@@ -6340,7 +6347,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"thingIds": {
 				Get: func(object any) any {
-					obj := object.(*models.MovedThings)
+					obj := object.(*collections.MovedThings)
 					return obj.ThingIDs
 				},
 				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
@@ -6349,7 +6356,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"things": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.MovedThings)
+					obj := object.(*collections.MovedThings)
 					return breadthfirst.Value(ec.Resolvers.RemoveThingsPayload().Things(ctx, obj))
 				},
 				Waits: true,
@@ -7039,7 +7046,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.StageUploadPayload)
 					return obj.Upload
 				},
-				Nil: breadthfirst.NilPointer[models.StagedUpload],
+				Nil: breadthfirst.NilPointer[uploads.StagedUpload],
 			},
 		}},
 		"StageUserImagePayload": {Name: "StageUserImagePayload", Implements: []string{"StageUserImagePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -7048,20 +7055,20 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.StageUserImagePayload)
 					return obj.Upload
 				},
-				Nil: breadthfirst.NilPointer[models.StagedUpload],
+				Nil: breadthfirst.NilPointer[uploads.StagedUpload],
 			},
 		}},
 		"StagedUpload": {Name: "StagedUpload", Implements: []string{"StagedUpload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"fileId": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.StagedUpload)
+					obj := object.(*uploads.StagedUpload)
 					v := obj.FileID
 					return model.AppendID(b, v), true
 				},
 			},
 			"formAction": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.StagedUpload)
+					obj := object.(*uploads.StagedUpload)
 					return breadthfirst.Value(ec.Resolvers.StagedUpload().FormAction(ctx, obj))
 				},
 				Append: func(b []byte, value any) []byte {
@@ -7071,7 +7078,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"formFields": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.StagedUpload)
+					obj := object.(*uploads.StagedUpload)
 					return breadthfirst.Value(ec.Resolvers.StagedUpload().FormFields(ctx, obj))
 				},
 				Waits: true,
@@ -7079,7 +7086,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"maxSize": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.StagedUpload)
+					obj := object.(*uploads.StagedUpload)
 					return breadthfirst.Value(ec.Resolvers.StagedUpload().MaxSize(ctx, obj))
 				},
 				Append: func(b []byte, value any) []byte {
@@ -7089,21 +7096,21 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"expiresAt": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.StagedUpload)
+					obj := object.(*uploads.StagedUpload)
 					v := obj.ExpiresAt
 					return model.AppendDateTime(b, v), true
 				},
 			},
 			"isComplete": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.StagedUpload)
+					obj := object.(*uploads.StagedUpload)
 					v := obj.IsComplete
 					return strconv.AppendBool(b, v), true
 				},
 			},
 			"tusUrl": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.StagedUpload)
+					obj := object.(*uploads.StagedUpload)
 					return breadthfirst.Value(ec.Resolvers.StagedUpload().TusURL(ctx, obj))
 				},
 				Append: func(b []byte, value any) []byte {
@@ -7114,7 +7121,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"parts": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.StagedUpload)
+					obj := object.(*uploads.StagedUpload)
 					return breadthfirst.Value(ec.Resolvers.StagedUpload().Parts(ctx, obj))
 				},
 				Waits: true,

@@ -10,6 +10,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/collections"
 )
 
 type AddToCollectionPayloadResolver interface {
@@ -37,9 +38,9 @@ type DeleteCollectionPayloadResolver interface {
 }
 
 type MoveThingsPayloadResolver interface {
-	FromCollections(ctx context.Context, obj *models.MovedThings) ([]*models.Collection, error)
+	FromCollections(ctx context.Context, obj *collections.MovedThings) ([]*models.Collection, error)
 
-	Things(ctx context.Context, obj *models.MovedThings) ([]*models.Thing, error)
+	Things(ctx context.Context, obj *collections.MovedThings) ([]*models.Thing, error)
 }
 
 type RemoveFromCollectionPayloadResolver interface {
@@ -47,9 +48,9 @@ type RemoveFromCollectionPayloadResolver interface {
 }
 
 type RemoveThingsPayloadResolver interface {
-	FromCollections(ctx context.Context, obj *models.MovedThings) ([]*models.Collection, error)
+	FromCollections(ctx context.Context, obj *collections.MovedThings) ([]*models.Collection, error)
 
-	Things(ctx context.Context, obj *models.MovedThings) ([]*models.Thing, error)
+	Things(ctx context.Context, obj *collections.MovedThings) ([]*models.Thing, error)
 }
 
 func (ec *executionContext) field_Collection_likers_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
@@ -165,8 +166,8 @@ func (ec *executionContext) unmarshalInputAddToCollectionInput(ctx context.Conte
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputCreateCollectionInput(ctx context.Context, obj any) (models.NewCollection, error) {
-	var it models.NewCollection
+func (ec *executionContext) unmarshalInputCreateCollectionInput(ctx context.Context, obj any) (collections.NewCollection, error) {
+	var it collections.NewCollection
 	if obj == nil {
 		return it, nil
 	}
@@ -246,8 +247,8 @@ func (ec *executionContext) unmarshalInputDeleteCollectionInput(ctx context.Cont
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputMoveThingsInput(ctx context.Context, obj any) (models.MoveThings, error) {
-	var it models.MoveThings
+func (ec *executionContext) unmarshalInputMoveThingsInput(ctx context.Context, obj any) (collections.MoveThings, error) {
+	var it collections.MoveThings
 	if obj == nil {
 		return it, nil
 	}
@@ -375,8 +376,8 @@ func (ec *executionContext) unmarshalInputRemoveThingsInput(ctx context.Context,
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputUpdateCollectionInput(ctx context.Context, obj any) (models.CollectionChange, error) {
-	var it models.CollectionChange
+func (ec *executionContext) unmarshalInputUpdateCollectionInput(ctx context.Context, obj any) (collections.Change, error) {
+	var it collections.Change
 	if obj == nil {
 		return it, nil
 	}
@@ -533,7 +534,7 @@ func (ec *executionContext) unmarshalNCollectionVisibility2githubᚗcomᚋmeshya
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNCreateCollectionInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewCollection(ctx context.Context, v any) (models.NewCollection, error) {
+func (ec *executionContext) unmarshalNCreateCollectionInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋcollectionsᚐNewCollection(ctx context.Context, v any) (collections.NewCollection, error) {
 	res, err := ec.unmarshalInputCreateCollectionInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
@@ -543,7 +544,7 @@ func (ec *executionContext) unmarshalNDeleteCollectionInput2githubᚗcomᚋmeshy
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNMoveThingsInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐMoveThings(ctx context.Context, v any) (models.MoveThings, error) {
+func (ec *executionContext) unmarshalNMoveThingsInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋcollectionsᚐMoveThings(ctx context.Context, v any) (collections.MoveThings, error) {
 	res, err := ec.unmarshalInputMoveThingsInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
@@ -558,7 +559,7 @@ func (ec *executionContext) unmarshalNRemoveThingsInput2githubᚗcomᚋmeshyard�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNUpdateCollectionInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionChange(ctx context.Context, v any) (models.CollectionChange, error) {
+func (ec *executionContext) unmarshalNUpdateCollectionInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋcollectionsᚐChange(ctx context.Context, v any) (collections.Change, error) {
 	res, err := ec.unmarshalInputUpdateCollectionInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/comments"
 )
 
 type CommentResolver interface {
@@ -90,8 +91,8 @@ func (ec *executionContext) field_Comment_replies_args(ctx context.Context, rawA
 	return args, nil
 }
 
-func (ec *executionContext) unmarshalInputCreateCommentInput(ctx context.Context, obj any) (models.NewComment, error) {
-	var it models.NewComment
+func (ec *executionContext) unmarshalInputCreateCommentInput(ctx context.Context, obj any) (comments.NewComment, error) {
+	var it comments.NewComment
 	if obj == nil {
 		return it, nil
 	}
@@ -212,7 +213,7 @@ func (ec *executionContext) unmarshalInputUpdateCommentInput(ctx context.Context
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalNCreateCommentInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewComment(ctx context.Context, v any) (models.NewComment, error) {
+func (ec *executionContext) unmarshalNCreateCommentInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋcommentsᚐNewComment(ctx context.Context, v any) (comments.NewComment, error) {
 	res, err := ec.unmarshalInputCreateCommentInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }

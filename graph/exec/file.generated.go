@@ -11,6 +11,7 @@ import (
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/internal/slicerlink"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/files"
 )
 
 type DeleteFilePayloadResolver interface {
@@ -174,8 +175,8 @@ func (ec *executionContext) unmarshalInputTargetInput(ctx context.Context, obj a
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputUpdateFileInput(ctx context.Context, obj any) (models.FileChange, error) {
-	var it models.FileChange
+func (ec *executionContext) unmarshalInputUpdateFileInput(ctx context.Context, obj any) (files.FileChange, error) {
+	var it files.FileChange
 	if obj == nil {
 		return it, nil
 	}
@@ -349,7 +350,7 @@ func (ec *executionContext) unmarshalNTargetType2githubᚗcomᚋmeshyardᚋmeshy
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNUpdateFileInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileChange(ctx context.Context, v any) (models.FileChange, error) {
+func (ec *executionContext) unmarshalNUpdateFileInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋfilesᚐFileChange(ctx context.Context, v any) (files.FileChange, error) {
 	res, err := ec.unmarshalInputUpdateFileInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/graph/model"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/files"
 )
 
 type DeleteImagePayloadResolver interface {
@@ -106,8 +106,8 @@ func (ec *executionContext) unmarshalInputDeleteImageInput(ctx context.Context, 
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputUpdateImageInput(ctx context.Context, obj any) (models.ImageChange, error) {
-	var it models.ImageChange
+func (ec *executionContext) unmarshalInputUpdateImageInput(ctx context.Context, obj any) (files.ImageChange, error) {
+	var it files.ImageChange
 	if obj == nil {
 		return it, nil
 	}
@@ -206,7 +206,7 @@ func (ec *executionContext) unmarshalNDeleteImageInput2githubᚗcomᚋmeshyard�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNUpdateImageInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐImageChange(ctx context.Context, v any) (models.ImageChange, error) {
+func (ec *executionContext) unmarshalNUpdateImageInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋfilesᚐImageChange(ctx context.Context, v any) (files.ImageChange, error) {
 	res, err := ec.unmarshalInputUpdateImageInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/makes"
 )
 
 type DeleteMakePayloadResolver interface {
@@ -173,8 +174,8 @@ func (ec *executionContext) field_Make_likers_args(ctx context.Context, rawArgs 
 	return args, nil
 }
 
-func (ec *executionContext) unmarshalInputCreateMakeInput(ctx context.Context, obj any) (models.NewMake, error) {
-	var it models.NewMake
+func (ec *executionContext) unmarshalInputCreateMakeInput(ctx context.Context, obj any) (makes.NewMake, error) {
+	var it makes.NewMake
 	if obj == nil {
 		return it, nil
 	}
@@ -228,7 +229,7 @@ func (ec *executionContext) unmarshalInputCreateMakeInput(ctx context.Context, o
 			it.PictureName = data
 		case "print":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("print"))
-			data, err := ec.unmarshalOMakePrintInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewMakePrint(ctx, v)
+			data, err := ec.unmarshalOMakePrintInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋmakesᚐNewMakePrint(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -279,8 +280,8 @@ func (ec *executionContext) unmarshalInputDeleteMakeInput(ctx context.Context, o
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputUpdateMakeInput(ctx context.Context, obj any) (models.MakeChange, error) {
-	var it models.MakeChange
+func (ec *executionContext) unmarshalInputUpdateMakeInput(ctx context.Context, obj any) (makes.Change, error) {
+	var it makes.Change
 	if obj == nil {
 		return it, nil
 	}
@@ -365,17 +366,17 @@ func (ec *executionContext) unmarshalInputUpdateMakeInput(ctx context.Context, o
 		case "print":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("print"))
 			directive0 := func(ctx context.Context) (any, error) {
-				return ec.unmarshalOMakePrintInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewMakePrint(ctx, v)
+				return ec.unmarshalOMakePrintInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋmakesᚐNewMakePrint(ctx, v)
 			}
 
 			directive1 := func(ctx context.Context) (any, error) {
 				clears, err := ec.unmarshalNBoolean2bool(ctx, true)
 				if err != nil {
-					var zeroVal *models.NewMakePrint
+					var zeroVal *makes.NewMakePrint
 					return zeroVal, err
 				}
 				if ec.Directives.Null == nil {
-					var zeroVal *models.NewMakePrint
+					var zeroVal *makes.NewMakePrint
 					return zeroVal, errors.New("directive null is not implemented")
 				}
 				return ec.Directives.Null(ctx, obj, directive0, clears)
@@ -385,12 +386,12 @@ func (ec *executionContext) unmarshalInputUpdateMakeInput(ctx context.Context, o
 			if err != nil {
 				return it, graphql.ErrorOnPath(ctx, err)
 			}
-			if data, ok := tmp.(*models.NewMakePrint); ok {
+			if data, ok := tmp.(*makes.NewMakePrint); ok {
 				it.Print = data
 			} else if tmp == nil {
 				it.Print = nil
 			} else {
-				err := fmt.Errorf(`unexpected type %T from directive, should be *github.com/meshyard/meshyard/models.NewMakePrint`, tmp)
+				err := fmt.Errorf(`unexpected type %T from directive, should be *github.com/meshyard/meshyard/models/makes.NewMakePrint`, tmp)
 				return it, graphql.ErrorOnPath(ctx, err)
 			}
 		}
@@ -398,7 +399,7 @@ func (ec *executionContext) unmarshalInputUpdateMakeInput(ctx context.Context, o
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalNCreateMakeInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewMake(ctx context.Context, v any) (models.NewMake, error) {
+func (ec *executionContext) unmarshalNCreateMakeInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋmakesᚐNewMake(ctx context.Context, v any) (makes.NewMake, error) {
 	res, err := ec.unmarshalInputCreateMakeInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
@@ -408,7 +409,7 @@ func (ec *executionContext) unmarshalNDeleteMakeInput2githubᚗcomᚋmeshyardᚋ
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNUpdateMakeInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐMakeChange(ctx context.Context, v any) (models.MakeChange, error) {
+func (ec *executionContext) unmarshalNUpdateMakeInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋmakesᚐChange(ctx context.Context, v any) (makes.Change, error) {
 	res, err := ec.unmarshalInputUpdateMakeInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }

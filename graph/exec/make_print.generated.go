@@ -7,14 +7,15 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/makes"
 )
 
 type MakePrintResolver interface {
 	Files(ctx context.Context, objs []*models.MakePrint) ([][]*models.File, error)
 }
 
-func (ec *executionContext) unmarshalInputMakePrintInput(ctx context.Context, obj any) (models.NewMakePrint, error) {
-	var it models.NewMakePrint
+func (ec *executionContext) unmarshalInputMakePrintInput(ctx context.Context, obj any) (makes.NewMakePrint, error) {
+	var it makes.NewMakePrint
 	if obj == nil {
 		return it, nil
 	}
@@ -106,7 +107,7 @@ func (ec *executionContext) unmarshalInputMakePrintInput(ctx context.Context, ob
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalOMakePrintInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewMakePrint(ctx context.Context, v any) (*models.NewMakePrint, error) {
+func (ec *executionContext) unmarshalOMakePrintInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋmakesᚐNewMakePrint(ctx context.Context, v any) (*makes.NewMakePrint, error) {
 	if v == nil {
 		return nil, nil
 	}

@@ -14,6 +14,11 @@ import (
 	"github.com/meshyard/meshyard/models/account"
 	"github.com/meshyard/meshyard/models/activity"
 	"github.com/meshyard/meshyard/models/bulk"
+	"github.com/meshyard/meshyard/models/collections"
+	"github.com/meshyard/meshyard/models/comments"
+	"github.com/meshyard/meshyard/models/files"
+	"github.com/meshyard/meshyard/models/lists"
+	"github.com/meshyard/meshyard/models/makes"
 	"github.com/meshyard/meshyard/models/moderation"
 	"github.com/meshyard/meshyard/models/problem"
 	"github.com/meshyard/meshyard/models/search"
@@ -33,20 +38,20 @@ type MutationResolver interface {
 	DeleteApplication(ctx context.Context, input model.DeleteApplicationInput) (*model.DeleteApplicationPayload, error)
 	UpdateThings(ctx context.Context, input bulk.Change) (*bulk.Updated, error)
 	UndoThingsUpdate(ctx context.Context, input model.UndoThingsUpdateInput) (*model.UndoThingsUpdatePayload, error)
-	CreateCollection(ctx context.Context, input models.NewCollection) (*model.CreateCollectionPayload, error)
-	UpdateCollection(ctx context.Context, input models.CollectionChange) (*model.UpdateCollectionPayload, error)
+	CreateCollection(ctx context.Context, input collections.NewCollection) (*model.CreateCollectionPayload, error)
+	UpdateCollection(ctx context.Context, input collections.Change) (*model.UpdateCollectionPayload, error)
 	DeleteCollection(ctx context.Context, input model.DeleteCollectionInput) (*model.DeletedCollection, error)
 	AddToCollection(ctx context.Context, input model.AddToCollectionInput) (*model.Collected, error)
 	RemoveFromCollection(ctx context.Context, input model.RemoveFromCollectionInput) (*model.Collected, error)
-	MoveThings(ctx context.Context, input models.MoveThings) (*models.MovedThings, error)
-	RemoveThings(ctx context.Context, input model.RemoveThingsInput) (*models.MovedThings, error)
-	CreateComment(ctx context.Context, input models.NewComment) (*model.CreateCommentPayload, error)
+	MoveThings(ctx context.Context, input collections.MoveThings) (*collections.MovedThings, error)
+	RemoveThings(ctx context.Context, input model.RemoveThingsInput) (*collections.MovedThings, error)
+	CreateComment(ctx context.Context, input comments.NewComment) (*model.CreateCommentPayload, error)
 	UpdateComment(ctx context.Context, input model.UpdateCommentInput) (*model.UpdateCommentPayload, error)
 	DeleteComment(ctx context.Context, input model.DeleteCommentInput) (*model.DeleteCommentPayload, error)
 	RecordDownload(ctx context.Context, input model.RecordDownloadInput) (*model.RecordDownloadPayload, error)
-	UpdateFile(ctx context.Context, input models.FileChange) (*model.UpdateFilePayload, error)
+	UpdateFile(ctx context.Context, input files.FileChange) (*model.UpdateFilePayload, error)
 	DeleteFile(ctx context.Context, input model.DeleteFileInput) (*model.DeletedFile, error)
-	UpdateImage(ctx context.Context, input models.ImageChange) (*model.UpdateImagePayload, error)
+	UpdateImage(ctx context.Context, input files.ImageChange) (*model.UpdateImagePayload, error)
 	DeleteImage(ctx context.Context, input model.DeleteImageInput) (*model.DeletedFile, error)
 	CreateInvitation(ctx context.Context, input account.NewInvitation) (*model.CreateInvitationPayload, error)
 	RevokeInvitation(ctx context.Context, input model.RevokeInvitationInput) (*model.RevokeInvitationPayload, error)
@@ -60,8 +65,8 @@ type MutationResolver interface {
 	UnlikeMake(ctx context.Context, input model.UnlikeMakeInput) (*model.UnlikeMakePayload, error)
 	LikeCollection(ctx context.Context, input model.LikeCollectionInput) (*model.LikeCollectionPayload, error)
 	UnlikeCollection(ctx context.Context, input model.UnlikeCollectionInput) (*model.UnlikeCollectionPayload, error)
-	CreateMake(ctx context.Context, input models.NewMake) (*model.CreateMakePayload, error)
-	UpdateMake(ctx context.Context, input models.MakeChange) (*model.UpdateMakePayload, error)
+	CreateMake(ctx context.Context, input makes.NewMake) (*model.CreateMakePayload, error)
+	UpdateMake(ctx context.Context, input makes.Change) (*model.UpdateMakePayload, error)
 	DeleteMake(ctx context.Context, input model.DeleteMakeInput) (*model.DeletedContent, error)
 	SuspendUser(ctx context.Context, input model.SuspendUserInput) (*model.SuspendUserPayload, error)
 	UnsuspendUser(ctx context.Context, input model.UnsuspendUserInput) (*model.UnsuspendUserPayload, error)
@@ -136,16 +141,16 @@ type QueryResolver interface {
 	RandomThings(ctx context.Context, first int32) ([]*models.Thing, error)
 	RenderMarkdown(ctx context.Context, text string) (*string, error)
 	Reports(ctx context.Context, first *int32, after *string, last *int32, before *string, state *moderation.ReportState) (*model.ReportConnection, error)
-	Search(ctx context.Context, first *int32, after *string, last *int32, before *string, query string, typeArg search.SearchType, filter *models.Filter, sort models.Sort) (*model.SearchConnection, error)
+	Search(ctx context.Context, first *int32, after *string, last *int32, before *string, query string, typeArg search.SearchType, filter *lists.Filter, sort lists.Sort) (*model.SearchConnection, error)
 	Suggestions(ctx context.Context, query string, first int32) ([]string, error)
 	Sessions(ctx context.Context) ([]*account.Session, error)
 	Tag(ctx context.Context, name string) (*models.Tag, error)
 	Tags(ctx context.Context, first *int32, after *string, last *int32, before *string, prefix string) (*model.TagConnection, error)
 	Thing(ctx context.Context, id int64, key *string) (*models.Thing, error)
-	Things(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *models.Filter, sort models.Sort) (*model.ThingConnection, error)
+	Things(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *lists.Filter, sort lists.Sort) (*model.ThingConnection, error)
 	Tokens(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.AccessTokenConnection, error)
 	User(ctx context.Context, username string) (*models.User, error)
-	Users(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *models.UserFilter, sort models.Sort) (*model.UserConnection, error)
+	Users(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *lists.UserFilter, sort lists.Sort) (*model.UserConnection, error)
 	Webhooks(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.WebhookConnection, error)
 	Webhook(ctx context.Context, id int64) (*webhook.Webhook, error)
 }
@@ -196,8 +201,8 @@ func (ec *executionContext) field_Mutation_createCollection_args(ctx context.Con
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (models.NewCollection, error) {
-			return ec.unmarshalNCreateCollectionInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewCollection(ctx, v)
+		func(ctx context.Context, v any) (collections.NewCollection, error) {
+			return ec.unmarshalNCreateCollectionInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋcollectionsᚐNewCollection(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -210,8 +215,8 @@ func (ec *executionContext) field_Mutation_createComment_args(ctx context.Contex
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (models.NewComment, error) {
-			return ec.unmarshalNCreateCommentInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewComment(ctx, v)
+		func(ctx context.Context, v any) (comments.NewComment, error) {
+			return ec.unmarshalNCreateCommentInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋcommentsᚐNewComment(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -238,8 +243,8 @@ func (ec *executionContext) field_Mutation_createMake_args(ctx context.Context, 
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (models.NewMake, error) {
-			return ec.unmarshalNCreateMakeInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewMake(ctx, v)
+		func(ctx context.Context, v any) (makes.NewMake, error) {
+			return ec.unmarshalNCreateMakeInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋmakesᚐNewMake(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -616,8 +621,8 @@ func (ec *executionContext) field_Mutation_moveThings_args(ctx context.Context, 
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (models.MoveThings, error) {
-			return ec.unmarshalNMoveThingsInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐMoveThings(ctx, v)
+		func(ctx context.Context, v any) (collections.MoveThings, error) {
+			return ec.unmarshalNMoveThingsInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋcollectionsᚐMoveThings(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -1148,8 +1153,8 @@ func (ec *executionContext) field_Mutation_updateCollection_args(ctx context.Con
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (models.CollectionChange, error) {
-			return ec.unmarshalNUpdateCollectionInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionChange(ctx, v)
+		func(ctx context.Context, v any) (collections.Change, error) {
+			return ec.unmarshalNUpdateCollectionInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋcollectionsᚐChange(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -1176,8 +1181,8 @@ func (ec *executionContext) field_Mutation_updateFile_args(ctx context.Context, 
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (models.FileChange, error) {
-			return ec.unmarshalNUpdateFileInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileChange(ctx, v)
+		func(ctx context.Context, v any) (files.FileChange, error) {
+			return ec.unmarshalNUpdateFileInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋfilesᚐFileChange(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -1190,8 +1195,8 @@ func (ec *executionContext) field_Mutation_updateImage_args(ctx context.Context,
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (models.ImageChange, error) {
-			return ec.unmarshalNUpdateImageInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐImageChange(ctx, v)
+		func(ctx context.Context, v any) (files.ImageChange, error) {
+			return ec.unmarshalNUpdateImageInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋfilesᚐImageChange(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -1204,8 +1209,8 @@ func (ec *executionContext) field_Mutation_updateMake_args(ctx context.Context, 
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (models.MakeChange, error) {
-			return ec.unmarshalNUpdateMakeInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐMakeChange(ctx, v)
+		func(ctx context.Context, v any) (makes.Change, error) {
+			return ec.unmarshalNUpdateMakeInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋmakesᚐChange(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -1888,16 +1893,16 @@ func (ec *executionContext) field_Query_search_args(ctx context.Context, rawArgs
 	}
 	args["type"] = arg5
 	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
-		func(ctx context.Context, v any) (*models.Filter, error) {
-			return ec.unmarshalOSearchFilter2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFilter(ctx, v)
+		func(ctx context.Context, v any) (*lists.Filter, error) {
+			return ec.unmarshalOSearchFilter2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋlistsᚐFilter(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
 	args["filter"] = arg6
 	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "sort",
-		func(ctx context.Context, v any) (models.Sort, error) {
-			return ec.unmarshalNSearchSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort(ctx, v)
+		func(ctx context.Context, v any) (lists.Sort, error) {
+			return ec.unmarshalNSearchSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋlistsᚐSort(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -2046,16 +2051,16 @@ func (ec *executionContext) field_Query_things_args(ctx context.Context, rawArgs
 	}
 	args["before"] = arg3
 	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
-		func(ctx context.Context, v any) (*models.Filter, error) {
-			return ec.unmarshalOThingFilter2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFilter(ctx, v)
+		func(ctx context.Context, v any) (*lists.Filter, error) {
+			return ec.unmarshalOThingFilter2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋlistsᚐFilter(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
 	args["filter"] = arg4
 	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "sort",
-		func(ctx context.Context, v any) (models.Sort, error) {
-			return ec.unmarshalNThingSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort(ctx, v)
+		func(ctx context.Context, v any) (lists.Sort, error) {
+			return ec.unmarshalNThingSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋlistsᚐSort(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -2152,16 +2157,16 @@ func (ec *executionContext) field_Query_users_args(ctx context.Context, rawArgs 
 	}
 	args["before"] = arg3
 	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
-		func(ctx context.Context, v any) (*models.UserFilter, error) {
-			return ec.unmarshalOUserFilter2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐUserFilter(ctx, v)
+		func(ctx context.Context, v any) (*lists.UserFilter, error) {
+			return ec.unmarshalOUserFilter2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋlistsᚐUserFilter(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
 	args["filter"] = arg4
 	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "sort",
-		func(ctx context.Context, v any) (models.Sort, error) {
-			return ec.unmarshalNUserSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort(ctx, v)
+		func(ctx context.Context, v any) (lists.Sort, error) {
+			return ec.unmarshalNUserSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋlistsᚐSort(ctx, v)
 		})
 	if err != nil {
 		return nil, err

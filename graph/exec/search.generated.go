@@ -8,6 +8,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/lists"
 	"github.com/meshyard/meshyard/models/search"
 )
 
@@ -45,8 +46,8 @@ func (ec *executionContext) field_SearchConnection_facets_args(ctx context.Conte
 	return args, nil
 }
 
-func (ec *executionContext) unmarshalInputBedInput(ctx context.Context, obj any) (models.Bed, error) {
-	var it models.Bed
+func (ec *executionContext) unmarshalInputBedInput(ctx context.Context, obj any) (lists.Bed, error) {
+	var it lists.Bed
 	if obj == nil {
 		return it, nil
 	}
@@ -89,8 +90,8 @@ func (ec *executionContext) unmarshalInputBedInput(ctx context.Context, obj any)
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputSearchFilter(ctx context.Context, obj any) (models.Filter, error) {
-	var it models.Filter
+func (ec *executionContext) unmarshalInputSearchFilter(ctx context.Context, obj any) (lists.Filter, error) {
+	var it lists.Filter
 	if obj == nil {
 		return it, nil
 	}
@@ -179,7 +180,7 @@ func (ec *executionContext) unmarshalInputSearchFilter(ctx context.Context, obj 
 			it.MaxSize = data
 		case "fitsBed":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fitsBed"))
-			data, err := ec.unmarshalOBedInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐBed(ctx, v)
+			data, err := ec.unmarshalOBedInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋlistsᚐBed(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -301,7 +302,7 @@ func (ec *executionContext) unmarshalInputSearchFilter(ctx context.Context, obj 
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalNSearchSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort(ctx context.Context, v any) (models.Sort, error) {
+func (ec *executionContext) unmarshalNSearchSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋlistsᚐSort(ctx context.Context, v any) (lists.Sort, error) {
 	res, err := model.UnmarshalSearchSort(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
@@ -311,7 +312,7 @@ func (ec *executionContext) unmarshalNSearchType2githubᚗcomᚋmeshyardᚋmeshy
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOBedInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐBed(ctx context.Context, v any) (*models.Bed, error) {
+func (ec *executionContext) unmarshalOBedInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋlistsᚐBed(ctx context.Context, v any) (*lists.Bed, error) {
 	if v == nil {
 		return nil, nil
 	}
@@ -319,7 +320,7 @@ func (ec *executionContext) unmarshalOBedInput2ᚖgithubᚗcomᚋmeshyardᚋmesh
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOSearchFilter2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFilter(ctx context.Context, v any) (*models.Filter, error) {
+func (ec *executionContext) unmarshalOSearchFilter2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋlistsᚐFilter(ctx context.Context, v any) (*lists.Filter, error) {
 	if v == nil {
 		return nil, nil
 	}

@@ -7,11 +7,11 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/graph/model"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/lists"
 )
 
-func (ec *executionContext) unmarshalInputThingFilter(ctx context.Context, obj any) (models.Filter, error) {
-	var it models.Filter
+func (ec *executionContext) unmarshalInputThingFilter(ctx context.Context, obj any) (lists.Filter, error) {
+	var it lists.Filter
 	if obj == nil {
 		return it, nil
 	}
@@ -100,7 +100,7 @@ func (ec *executionContext) unmarshalInputThingFilter(ctx context.Context, obj a
 			it.MaxSize = data
 		case "fitsBed":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fitsBed"))
-			data, err := ec.unmarshalOBedInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐBed(ctx, v)
+			data, err := ec.unmarshalOBedInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋlistsᚐBed(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -215,12 +215,12 @@ func (ec *executionContext) unmarshalInputThingFilter(ctx context.Context, obj a
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalNThingSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort(ctx context.Context, v any) (models.Sort, error) {
+func (ec *executionContext) unmarshalNThingSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋlistsᚐSort(ctx context.Context, v any) (lists.Sort, error) {
 	res, err := model.UnmarshalThingSort(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOThingFilter2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFilter(ctx context.Context, v any) (*models.Filter, error) {
+func (ec *executionContext) unmarshalOThingFilter2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋlistsᚐFilter(ctx context.Context, v any) (*lists.Filter, error) {
 	if v == nil {
 		return nil, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/uploads"
 )
 
 type DeletePendingUploadPayloadResolver interface {
@@ -16,12 +17,12 @@ type DeletePendingUploadPayloadResolver interface {
 }
 
 type StagedUploadResolver interface {
-	FormAction(ctx context.Context, obj *models.StagedUpload) (string, error)
-	FormFields(ctx context.Context, obj *models.StagedUpload) ([]*model.FormField, error)
-	MaxSize(ctx context.Context, obj *models.StagedUpload) (int64, error)
+	FormAction(ctx context.Context, obj *uploads.StagedUpload) (string, error)
+	FormFields(ctx context.Context, obj *uploads.StagedUpload) ([]*model.FormField, error)
+	MaxSize(ctx context.Context, obj *uploads.StagedUpload) (int64, error)
 
-	TusURL(ctx context.Context, obj *models.StagedUpload) (*string, error)
-	Parts(ctx context.Context, obj *models.StagedUpload) ([]*bucket.Part, error)
+	TusURL(ctx context.Context, obj *uploads.StagedUpload) (*string, error)
+	Parts(ctx context.Context, obj *uploads.StagedUpload) ([]*bucket.Part, error)
 }
 
 func (ec *executionContext) unmarshalInputCompleteStagedUploadsInput(ctx context.Context, obj any) (model.CompleteStagedUploadsInput, error) {
@@ -44,7 +45,7 @@ func (ec *executionContext) unmarshalInputCompleteStagedUploadsInput(ctx context
 		switch k {
 		case "uploads":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uploads"))
-			data, err := ec.unmarshalNCompleteUploadInput2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCompleteUploadᚄ(ctx, v)
+			data, err := ec.unmarshalNCompleteUploadInput2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋuploadsᚐCompleteUploadᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -54,8 +55,8 @@ func (ec *executionContext) unmarshalInputCompleteStagedUploadsInput(ctx context
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputCompleteUploadInput(ctx context.Context, obj any) (models.CompleteUpload, error) {
-	var it models.CompleteUpload
+func (ec *executionContext) unmarshalInputCompleteUploadInput(ctx context.Context, obj any) (uploads.CompleteUpload, error) {
+	var it uploads.CompleteUpload
 	if obj == nil {
 		return it, nil
 	}
@@ -111,7 +112,7 @@ func (ec *executionContext) unmarshalInputCreateStagedUploadsInput(ctx context.C
 		switch k {
 		case "uploads":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uploads"))
-			data, err := ec.unmarshalNNewStagedUploadInput2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewStagedUploadᚄ(ctx, v)
+			data, err := ec.unmarshalNNewStagedUploadInput2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋuploadsᚐNewStagedUploadᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -225,8 +226,8 @@ func (ec *executionContext) unmarshalInputFinalizeFilesInput(ctx context.Context
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputNewStagedUploadInput(ctx context.Context, obj any) (models.NewStagedUpload, error) {
-	var it models.NewStagedUpload
+func (ec *executionContext) unmarshalInputNewStagedUploadInput(ctx context.Context, obj any) (uploads.NewStagedUpload, error) {
+	var it uploads.NewStagedUpload
 	if obj == nil {
 		return it, nil
 	}
@@ -392,13 +393,13 @@ func (ec *executionContext) unmarshalNCompleteStagedUploadsInput2githubᚗcomᚋ
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNCompleteUploadInput2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCompleteUploadᚄ(ctx context.Context, v any) ([]*models.CompleteUpload, error) {
+func (ec *executionContext) unmarshalNCompleteUploadInput2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋuploadsᚐCompleteUploadᚄ(ctx context.Context, v any) ([]*uploads.CompleteUpload, error) {
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]*models.CompleteUpload, len(vSlice))
+	res := make([]*uploads.CompleteUpload, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNCompleteUploadInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCompleteUpload(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNCompleteUploadInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋuploadsᚐCompleteUpload(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -406,7 +407,7 @@ func (ec *executionContext) unmarshalNCompleteUploadInput2ᚕᚖgithubᚗcomᚋm
 	return res, nil
 }
 
-func (ec *executionContext) unmarshalNCompleteUploadInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCompleteUpload(ctx context.Context, v any) (*models.CompleteUpload, error) {
+func (ec *executionContext) unmarshalNCompleteUploadInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋuploadsᚐCompleteUpload(ctx context.Context, v any) (*uploads.CompleteUpload, error) {
 	res, err := ec.unmarshalInputCompleteUploadInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
@@ -431,13 +432,13 @@ func (ec *executionContext) unmarshalNFinalizeFilesInput2githubᚗcomᚋmeshyard
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNNewStagedUploadInput2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewStagedUploadᚄ(ctx context.Context, v any) ([]*models.NewStagedUpload, error) {
+func (ec *executionContext) unmarshalNNewStagedUploadInput2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋuploadsᚐNewStagedUploadᚄ(ctx context.Context, v any) ([]*uploads.NewStagedUpload, error) {
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]*models.NewStagedUpload, len(vSlice))
+	res := make([]*uploads.NewStagedUpload, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNNewStagedUploadInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewStagedUpload(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNNewStagedUploadInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋuploadsᚐNewStagedUpload(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -445,7 +446,7 @@ func (ec *executionContext) unmarshalNNewStagedUploadInput2ᚕᚖgithubᚗcomᚋ
 	return res, nil
 }
 
-func (ec *executionContext) unmarshalNNewStagedUploadInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewStagedUpload(ctx context.Context, v any) (*models.NewStagedUpload, error) {
+func (ec *executionContext) unmarshalNNewStagedUploadInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋuploadsᚐNewStagedUpload(ctx context.Context, v any) (*uploads.NewStagedUpload, error) {
 	res, err := ec.unmarshalInputNewStagedUploadInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }

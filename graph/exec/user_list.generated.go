@@ -7,11 +7,11 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/graph/model"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/lists"
 )
 
-func (ec *executionContext) unmarshalInputUserFilter(ctx context.Context, obj any) (models.UserFilter, error) {
-	var it models.UserFilter
+func (ec *executionContext) unmarshalInputUserFilter(ctx context.Context, obj any) (lists.UserFilter, error) {
+	var it lists.UserFilter
 	if obj == nil {
 		return it, nil
 	}
@@ -54,12 +54,12 @@ func (ec *executionContext) unmarshalInputUserFilter(ctx context.Context, obj an
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalNUserSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort(ctx context.Context, v any) (models.Sort, error) {
+func (ec *executionContext) unmarshalNUserSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋlistsᚐSort(ctx context.Context, v any) (lists.Sort, error) {
 	res, err := model.UnmarshalUserSort(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOUserFilter2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐUserFilter(ctx context.Context, v any) (*models.UserFilter, error) {
+func (ec *executionContext) unmarshalOUserFilter2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋlistsᚐUserFilter(ctx context.Context, v any) (*lists.UserFilter, error) {
 	if v == nil {
 		return nil, nil
 	}

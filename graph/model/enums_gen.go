@@ -11,6 +11,8 @@ import (
 	"github.com/meshyard/meshyard/internal/preview"
 	"github.com/meshyard/meshyard/internal/slicerlink"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/lists"
+	"github.com/meshyard/meshyard/models/maintenance"
 	"github.com/meshyard/meshyard/models/moderation"
 	"github.com/meshyard/meshyard/models/problem"
 	"github.com/meshyard/meshyard/models/search"
@@ -221,25 +223,25 @@ func AppendPlannedFileKind(b []byte, v layout.Kind) []byte { return plannedFileK
 // UnmarshalPlannedFileKind reads the name of a value of the enum PlannedFileKind.
 func UnmarshalPlannedFileKind(v any) (layout.Kind, error) { return plannedFileKind.Unmarshal(v) }
 
-var popularityEvent = graphqlenum.Of("PopularityEvent", map[string]models.PopularityEvent{
-	"DOWNLOAD": models.Downloaded,
-	"COLLECT":  models.Collected,
-	"LIKE":     models.Liked,
-	"MAKE":     models.Made,
+var popularityEvent = graphqlenum.Of("PopularityEvent", map[string]maintenance.PopularityEvent{
+	"DOWNLOAD": maintenance.Downloaded,
+	"COLLECT":  maintenance.Collected,
+	"LIKE":     maintenance.Liked,
+	"MAKE":     maintenance.Made,
 })
 
 // MarshalPopularityEvent writes a value of the enum PopularityEvent.
-func MarshalPopularityEvent(v models.PopularityEvent) graphql.Marshaler {
+func MarshalPopularityEvent(v maintenance.PopularityEvent) graphql.Marshaler {
 	return popularityEvent.Marshal(v)
 }
 
 // AppendPopularityEvent appends the encoding of MarshalPopularityEvent to b.
-func AppendPopularityEvent(b []byte, v models.PopularityEvent) []byte {
+func AppendPopularityEvent(b []byte, v maintenance.PopularityEvent) []byte {
 	return popularityEvent.Append(b, v)
 }
 
 // UnmarshalPopularityEvent reads the name of a value of the enum PopularityEvent.
-func UnmarshalPopularityEvent(v any) (models.PopularityEvent, error) {
+func UnmarshalPopularityEvent(v any) (maintenance.PopularityEvent, error) {
 	return popularityEvent.Unmarshal(v)
 }
 
@@ -361,29 +363,29 @@ func AppendScope(b []byte, v auth.Scope) []byte { return scope.Append(b, v) }
 // UnmarshalScope reads the name of a value of the enum Scope.
 func UnmarshalScope(v any) (auth.Scope, error) { return scope.Unmarshal(v) }
 
-var searchSort = graphqlenum.Of("SearchSort", map[string]models.Sort{
-	"RELEVANT":  models.ByRelevance,
-	"TEXT":      models.ByText,
-	"POPULAR":   models.ByPopular,
-	"MAKES":     models.ByMakes,
-	"DOWNLOADS": models.ByDownloads,
-	"LIKES":     models.ByLikes,
-	"NEWEST":    models.ByNewest,
-	"OLDEST":    models.ByOldest,
-	"UPDATED":   models.ByUpdated,
-	"NAME":      models.ByName,
-	"DESIGNS":   models.ByDesigns,
-	"FOLLOWERS": models.ByFollowers,
+var searchSort = graphqlenum.Of("SearchSort", map[string]lists.Sort{
+	"RELEVANT":  lists.ByRelevance,
+	"TEXT":      lists.ByText,
+	"POPULAR":   lists.ByPopular,
+	"MAKES":     lists.ByMakes,
+	"DOWNLOADS": lists.ByDownloads,
+	"LIKES":     lists.ByLikes,
+	"NEWEST":    lists.ByNewest,
+	"OLDEST":    lists.ByOldest,
+	"UPDATED":   lists.ByUpdated,
+	"NAME":      lists.ByName,
+	"DESIGNS":   lists.ByDesigns,
+	"FOLLOWERS": lists.ByFollowers,
 })
 
 // MarshalSearchSort writes a value of the enum SearchSort.
-func MarshalSearchSort(v models.Sort) graphql.Marshaler { return searchSort.Marshal(v) }
+func MarshalSearchSort(v lists.Sort) graphql.Marshaler { return searchSort.Marshal(v) }
 
 // AppendSearchSort appends the encoding of MarshalSearchSort to b.
-func AppendSearchSort(b []byte, v models.Sort) []byte { return searchSort.Append(b, v) }
+func AppendSearchSort(b []byte, v lists.Sort) []byte { return searchSort.Append(b, v) }
 
 // UnmarshalSearchSort reads the name of a value of the enum SearchSort.
-func UnmarshalSearchSort(v any) (models.Sort, error) { return searchSort.Unmarshal(v) }
+func UnmarshalSearchSort(v any) (lists.Sort, error) { return searchSort.Unmarshal(v) }
 
 var searchType = graphqlenum.Of("SearchType", map[string]search.SearchType{
 	"THINGS":      search.SearchThings,
@@ -417,26 +419,26 @@ func AppendTargetType(b []byte, v models.TargetType) []byte { return targetType.
 // UnmarshalTargetType reads the name of a value of the enum TargetType.
 func UnmarshalTargetType(v any) (models.TargetType, error) { return targetType.Unmarshal(v) }
 
-var thingSort = graphqlenum.Of("ThingSort", map[string]models.Sort{
-	"NEWEST":    models.ByNewest,
-	"OLDEST":    models.ByOldest,
-	"UPDATED":   models.ByUpdated,
-	"POPULAR":   models.ByPopular,
-	"LIKES":     models.ByLikes,
-	"MAKES":     models.ByMakes,
-	"DOWNLOADS": models.ByDownloads,
-	"NAME":      models.ByName,
-	"FEATURED":  models.ByFeatured,
+var thingSort = graphqlenum.Of("ThingSort", map[string]lists.Sort{
+	"NEWEST":    lists.ByNewest,
+	"OLDEST":    lists.ByOldest,
+	"UPDATED":   lists.ByUpdated,
+	"POPULAR":   lists.ByPopular,
+	"LIKES":     lists.ByLikes,
+	"MAKES":     lists.ByMakes,
+	"DOWNLOADS": lists.ByDownloads,
+	"NAME":      lists.ByName,
+	"FEATURED":  lists.ByFeatured,
 })
 
 // MarshalThingSort writes a value of the enum ThingSort.
-func MarshalThingSort(v models.Sort) graphql.Marshaler { return thingSort.Marshal(v) }
+func MarshalThingSort(v lists.Sort) graphql.Marshaler { return thingSort.Marshal(v) }
 
 // AppendThingSort appends the encoding of MarshalThingSort to b.
-func AppendThingSort(b []byte, v models.Sort) []byte { return thingSort.Append(b, v) }
+func AppendThingSort(b []byte, v lists.Sort) []byte { return thingSort.Append(b, v) }
 
 // UnmarshalThingSort reads the name of a value of the enum ThingSort.
-func UnmarshalThingSort(v any) (models.Sort, error) { return thingSort.Unmarshal(v) }
+func UnmarshalThingSort(v any) (lists.Sort, error) { return thingSort.Unmarshal(v) }
 
 var userImageKind = graphqlenum.Of("UserImageKind", map[string]models.TargetType{
 	"AVATAR": models.OnAvatar,
@@ -452,21 +454,21 @@ func AppendUserImageKind(b []byte, v models.TargetType) []byte { return userImag
 // UnmarshalUserImageKind reads the name of a value of the enum UserImageKind.
 func UnmarshalUserImageKind(v any) (models.TargetType, error) { return userImageKind.Unmarshal(v) }
 
-var userSort = graphqlenum.Of("UserSort", map[string]models.Sort{
-	"NEWEST":    models.ByNewest,
-	"NAME":      models.ByName,
-	"THINGS":    models.ByDesigns,
-	"FOLLOWERS": models.ByFollowers,
+var userSort = graphqlenum.Of("UserSort", map[string]lists.Sort{
+	"NEWEST":    lists.ByNewest,
+	"NAME":      lists.ByName,
+	"THINGS":    lists.ByDesigns,
+	"FOLLOWERS": lists.ByFollowers,
 })
 
 // MarshalUserSort writes a value of the enum UserSort.
-func MarshalUserSort(v models.Sort) graphql.Marshaler { return userSort.Marshal(v) }
+func MarshalUserSort(v lists.Sort) graphql.Marshaler { return userSort.Marshal(v) }
 
 // AppendUserSort appends the encoding of MarshalUserSort to b.
-func AppendUserSort(b []byte, v models.Sort) []byte { return userSort.Append(b, v) }
+func AppendUserSort(b []byte, v lists.Sort) []byte { return userSort.Append(b, v) }
 
 // UnmarshalUserSort reads the name of a value of the enum UserSort.
-func UnmarshalUserSort(v any) (models.Sort, error) { return userSort.Unmarshal(v) }
+func UnmarshalUserSort(v any) (lists.Sort, error) { return userSort.Unmarshal(v) }
 
 var webhookDeliveryState = graphqlenum.Of("WebhookDeliveryState", map[string]webhook.DeliveryState{
 	"WAITING":   webhook.DeliveryWaiting,

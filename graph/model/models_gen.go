@@ -17,8 +17,10 @@ import (
 	"github.com/meshyard/meshyard/models/account"
 	"github.com/meshyard/meshyard/models/activity"
 	"github.com/meshyard/meshyard/models/bulk"
+	"github.com/meshyard/meshyard/models/maintenance"
 	"github.com/meshyard/meshyard/models/moderation"
 	"github.com/meshyard/meshyard/models/social"
+	"github.com/meshyard/meshyard/models/uploads"
 	"github.com/meshyard/meshyard/models/webhook"
 )
 
@@ -33,13 +35,13 @@ type AddToCollectionInput struct {
 // Uploads to complete.
 type CompleteStagedUploadsInput struct {
 	// 1 to 100 distinct uploads.
-	Uploads []*models.CompleteUpload `json:"uploads"`
+	Uploads []*uploads.CompleteUpload `json:"uploads"`
 }
 
 // Payload of `completeStagedUploads`.
 type CompleteStagedUploadsPayload struct {
 	// The results in the order of the input.
-	Uploads []*models.CompletedUpload `json:"uploads"`
+	Uploads []*uploads.CompletedUpload `json:"uploads"`
 }
 
 // Payload of `createApplication`.
@@ -75,13 +77,13 @@ type CreateMakePayload struct {
 	// The new make.
 	Make *models.Make `json:"make"`
 	// The upload form for the image; null unless `pictureName` was given.
-	Upload *models.StagedUpload `json:"upload,omitempty"`
+	Upload *uploads.StagedUpload `json:"upload,omitempty"`
 }
 
 // Files to upload.
 type CreateStagedUploadsInput struct {
 	// 1 to 100 files.
-	Uploads []*models.NewStagedUpload `json:"uploads"`
+	Uploads []*uploads.NewStagedUpload `json:"uploads"`
 	// A thing, a make or a comment of the caller, to which `finalizeFile` and the REST API can attach
 	// the files. `finalizeFiles` names its target itself.
 	Target *models.Target `json:"target,omitempty"`
@@ -90,7 +92,7 @@ type CreateStagedUploadsInput struct {
 // Payload of `createStagedUploads`.
 type CreateStagedUploadsPayload struct {
 	// The uploads in the order of the input.
-	Uploads []*models.StagedUpload `json:"uploads"`
+	Uploads []*uploads.StagedUpload `json:"uploads"`
 }
 
 // Payload of `createThing`.
@@ -564,7 +566,7 @@ type Popularity struct {
 	// The current score.
 	Score float64 `json:"score"`
 	// The days that make up the score, newest first.
-	Days []*models.PopularityDay `json:"days"`
+	Days []*maintenance.PopularityDay `json:"days"`
 }
 
 // The progress of processing a file. Files with the same bytes are processed once.
@@ -972,7 +974,7 @@ type StageUploadInput struct {
 // Payload of `stageUpload`.
 type StageUploadPayload struct {
 	// The form to post the bytes to.
-	Upload *models.StagedUpload `json:"upload"`
+	Upload *uploads.StagedUpload `json:"upload"`
 }
 
 // An image of a user to upload.
@@ -988,7 +990,7 @@ type StageUserImageInput struct {
 // Payload of `stageUserImage`.
 type StageUserImagePayload struct {
 	// The upload form.
-	Upload *models.StagedUpload `json:"upload"`
+	Upload *uploads.StagedUpload `json:"upload"`
 }
 
 // The user to suspend.

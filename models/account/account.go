@@ -111,18 +111,21 @@ func (s *Store) PurgeAccount(ctx context.Context, userID int64) error {
 		table, where string
 		remove       func(ctx context.Context, id int64) error
 	}{
-		{"likes", "user_id = ?", s.social.PurgeLike},
-		{"makes", "owner_id = ?", func(ctx context.Context, id int64) error { _, err := s.core.DeleteMake(ctx, owner, id, ""); return err }},
+		{"likes", "user_id = ?", s.objects.Social.PurgeLike},
+		{"makes", "owner_id = ?", func(ctx context.Context, id int64) error {
+			_, err := s.objects.Makes.DeleteMake(ctx, owner, id, "")
+			return err
+		}},
 		{"things", "owner_id = ?", func(ctx context.Context, id int64) error {
 			_, err := s.core.DeleteThing(ctx, owner, id, "")
 			return err
 		}},
 		{"collections", "owner_id = ?", func(ctx context.Context, id int64) error {
-			_, err := s.core.DeleteCollection(ctx, owner, id)
+			_, err := s.objects.Collections.DeleteCollection(ctx, owner, id)
 			return err
 		}},
 		{"comments", "owner_id = ? AND deleted_at IS NULL", func(ctx context.Context, id int64) error {
-			_, err := s.core.DeleteComment(ctx, owner, id, "")
+			_, err := s.objects.Comments.DeleteComment(ctx, owner, id, "")
 			return err
 		}},
 		{"files", "owner_id = ?", s.purgeFile},

@@ -16,6 +16,7 @@ import (
 	"github.com/meshyard/meshyard/models/account"
 	"github.com/meshyard/meshyard/models/catalogue"
 	"github.com/meshyard/meshyard/models/catalogue/cataloguetest"
+	"github.com/meshyard/meshyard/models/comments"
 )
 
 // TestRequestsOutliveTheirAccount checks that requests which were authenticated before an account
@@ -71,7 +72,7 @@ func TestRequestsOutliveTheirAccount(t *testing.T) {
 		taken, _ := cataloguetest.Published(t, s, bob)
 		admin := auth.Caller{UserID: ada.UserID, Role: auth.Administrator, Scopes: auth.Scopes{auth.Admin}}
 		_, takenDown := s.Moderation.TakeDownThing(ctx, admin, taken.ID, "Because.")
-		_, commented := s.CreateComment(ctx, bob, models.NewComment{Target: &on, Body: "A secret."})
+		_, commented := s.Comments.CreateComment(ctx, bob, comments.NewComment{Target: &on, Body: "A secret."})
 		_, followed := s.Social.Follow(ctx, bob, "ada")
 		for _, err := range []error{takenDown, commented, followed, s.Social.Like(ctx, bob, on), s.Social.Watch(ctx, bob, on)} {
 			if err != nil {
@@ -92,7 +93,7 @@ func TestRequestsOutliveTheirAccount(t *testing.T) {
 		if _, err := s.FoldCounts(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if changed, err := s.Recount(ctx); changed != 0 || err != nil {
+		if changed, err := s.Maintenance.Recount(ctx); changed != 0 || err != nil {
 			t.Errorf("a recount changed %d counts (%v), want 0", changed, err)
 		}
 		if _, err := s.Maintenance.CollectGarbage(ctx, 0, false); err != nil {
@@ -111,7 +112,7 @@ func TestPurgeContinues(t *testing.T) {
 		stuck, _ := cataloguetest.Published(t, s, bob)
 		cataloguetest.Published(t, s, bob)
 		public, _ := cataloguetest.Published(t, s, ada)
-		if _, err := s.CreateComment(ctx, bob, models.NewComment{Target: &models.Target{Type: models.OnThing, ID: public.ID}, Body: "A secret."}); err != nil {
+		if _, err := s.Comments.CreateComment(ctx, bob, comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: public.ID}, Body: "A secret."}); err != nil {
 			t.Fatal(err)
 		}
 		run := func(statement string, args ...any) {
@@ -186,7 +187,7 @@ func TestDeletedAccountKeepsNoSecrets(t *testing.T) {
 			t.Fatal(err)
 		}
 		thing, _ := cataloguetest.Published(t, s, ada)
-		spam, err := s.CreateComment(ctx, bob, models.NewComment{Target: &models.Target{Type: models.OnThing, ID: thing.ID}, Body: "Buy this."})
+		spam, err := s.Comments.CreateComment(ctx, bob, comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: thing.ID}, Body: "Buy this."})
 		if err != nil {
 			t.Fatal(err)
 		}

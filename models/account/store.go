@@ -5,22 +5,33 @@ package account
 import (
 	"github.com/meshyard/meshyard/internal/coalesce"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/collections"
+	"github.com/meshyard/meshyard/models/comments"
+	"github.com/meshyard/meshyard/models/makes"
 	"github.com/meshyard/meshyard/models/social"
 )
 
 // Store has the operations on accounts.
 type Store struct {
-	core   *models.Store
-	social *social.Store
+	core    *models.Store
+	objects Objects
 
 	identities     *identityCache
 	uses           useLog
 	authenticating coalesce.Group[authentication] // by the hash of the token
 }
 
+// Objects are the areas that delete what belongs to an account.
+type Objects struct {
+	Collections *collections.Store
+	Comments    *comments.Store
+	Makes       *makes.Store
+	Social      *social.Store
+}
+
 // New adds accounts to the core.
-func New(core *models.Store, likes *social.Store) *Store {
-	s := &Store{core: core, social: likes, identities: newIdentityCache()}
+func New(core *models.Store, objects Objects) *Store {
+	s := &Store{core: core, objects: objects, identities: newIdentityCache()}
 	core.DB.Register((*accountLink)(nil), (*Application)(nil), (*Invitation)(nil), (*Session)(nil), (*Token)(nil), (*grant)(nil), (*identity)(nil),
 		(*password)(nil), (*refreshToken)(nil))
 	core.Expire("sessions and codes", s.forgetSignIns)

@@ -15,6 +15,7 @@ import (
 	"github.com/meshyard/meshyard/models/account"
 	"github.com/meshyard/meshyard/models/catalogue"
 	"github.com/meshyard/meshyard/models/catalogue/cataloguetest"
+	"github.com/meshyard/meshyard/models/lists"
 	"github.com/meshyard/meshyard/models/search"
 )
 
@@ -32,7 +33,7 @@ func renamedUser(t *testing.T, s *catalogue.Catalogue, name string) *models.User
 // wantFound checks the number of hits of a search.
 func wantFound(t *testing.T, s *catalogue.Catalogue, kind search.SearchType, name string, want int64) {
 	t.Helper()
-	found, err := s.Search.Search(t.Context(), kind, name, models.Filter{}, models.ByRelevance)
+	found, err := s.Search.Search(t.Context(), kind, name, lists.Filter{}, lists.ByRelevance)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,16 +16,19 @@ import (
 	"github.com/meshyard/meshyard/models/activity"
 	"github.com/meshyard/meshyard/models/catalogue"
 	"github.com/meshyard/meshyard/models/catalogue/cataloguetest"
+	"github.com/meshyard/meshyard/models/files"
+	"github.com/meshyard/meshyard/models/makes"
+	"github.com/meshyard/meshyard/models/uploads"
 )
 
 // madeOf creates a published make of a thing and returns the file of the make.
 func madeOf(t *testing.T, s *catalogue.Catalogue, owner auth.Caller, thingID int64) *models.File {
 	t.Helper()
-	m, _, err := s.CreateMake(t.Context(), owner, models.NewMake{ThingID: thingID})
+	m, _, err := s.Makes.CreateMake(t.Context(), owner, makes.NewMake{ThingID: thingID})
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := s.Upload(t.Context(), owner, models.NewUpload{Name: "made.stl", Bytes: strings.NewReader("solid made")})
+	file, err := s.Uploads.Upload(t.Context(), owner, uploads.NewUpload{Name: "made.stl", Bytes: strings.NewReader("solid made")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +75,7 @@ func TestNewDownloads(t *testing.T) {
 			gone string // "file" or "thing"
 		}{
 			{"recount", func(scene) error {
-				if changed, err := s.Recount(ctx); changed != 0 || err != nil {
+				if changed, err := s.Maintenance.Recount(ctx); changed != 0 || err != nil {
 					t.Errorf("a recount changed %d counts, %v", changed, err)
 				}
 				return nil
@@ -81,10 +84,13 @@ func TestNewDownloads(t *testing.T) {
 				if _, err := s.DB.Write.NewUpdate().Table("things").Set("download_count = 77").Where("id = ?", w.thing.ID).Exec(ctx); err != nil {
 					return err
 				}
-				_, err := s.Recount(ctx)
+				_, err := s.Maintenance.Recount(ctx)
 				return err
 			}, ""},
-			{"deleted file", func(w scene) error { _, err := s.DeleteFile(ctx, ada, models.FileDeletion{ID: w.first.ID}); return err }, "file"},
+			{"deleted file", func(w scene) error {
+				_, err := s.Files.DeleteFile(ctx, ada, files.FileDeletion{ID: w.first.ID})
+				return err
+			}, "file"},
 			{"deleted thing", func(w scene) error { _, err := s.DeleteThing(ctx, ada, w.thing.ID, ""); return err }, "thing"},
 			{"deleted user", func(scene) error {
 				if _, err := s.Account.DeleteAccount(ctx, auth.Caller{UserID: user.ID}, user.Username, ""); err != nil {
@@ -101,7 +107,7 @@ func TestNewDownloads(t *testing.T) {
 				}
 				var w scene
 				w.thing, w.first = cataloguetest.Published(t, s, ada)
-				if w.second, err = s.Upload(ctx, ada, models.NewUpload{Name: "b.stl", Bytes: strings.NewReader("solid b")}); err != nil {
+				if w.second, err = s.Uploads.Upload(ctx, ada, uploads.NewUpload{Name: "b.stl", Bytes: strings.NewReader("solid b")}); err != nil {
 					t.Fatal(err)
 				}
 				if _, err := s.Finalize(ctx, ada, []models.FinalizeFile{{ID: w.second.ID}}, models.Target{Type: models.OnThing, ID: w.thing.ID}); err != nil {
@@ -142,7 +148,7 @@ func TestNewDownloads(t *testing.T) {
 				wantCounts("after it", 5, 1, 5)
 				fold()
 				wantCounts("after a fold", 5, 1, 5)
-				if changed, err := s.Recount(ctx); changed != 0 || err != nil {
+				if changed, err := s.Maintenance.Recount(ctx); changed != 0 || err != nil {
 					t.Errorf("a last recount changed %d counts, %v", changed, err)
 				}
 				if n, err := s.DB.Read.NewSelect().Model((*activity.NewDownload)(nil)).Count(ctx); n != 0 || err != nil {
@@ -239,7 +245,7 @@ func TestFoldBesideRecount(t *testing.T) {
 		}()
 		waiting(1)
 		go func() {
-			_, err := s.Recount(ctx)
+			_, err := s.Maintenance.Recount(ctx)
 			ended <- err
 		}()
 		waiting(2)

@@ -13,6 +13,6 @@ import (
 // eachStore runs a test on a store of each engine, with a user.
 func eachStore(t *testing.T, test func(t *testing.T, s *Store, ada auth.Caller)) {
 	modelstest.Each(t, func() {}, func(t *testing.T, core *models.Store, ada auth.Caller) {
-		test(t, New(core, account.New(core, social.New(core))), ada)
+		test(t, New(core, account.New(core, account.Objects{Social: social.New(core)})), ada)
 	})
 }

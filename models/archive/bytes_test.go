@@ -10,6 +10,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/uploads"
 )
 
 // TestHoldContentsInRetry checks that a retry of the transaction that imports files looks again
@@ -17,7 +18,7 @@ import (
 func TestHoldContentsInRetry(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
-		f, err := s.core.Upload(ctx, ada, models.NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid a")})
+		f, err := uploads.New(s.core).Upload(ctx, ada, uploads.NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid a")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +43,7 @@ func TestHoldContentsInRetry(t *testing.T) {
 		if err := hold(); err == nil || !strings.Contains(err.Error(), f.SHA256) {
 			t.Errorf("after the content was removed: %v, want an error that names it", err)
 		}
-		if err := s.core.DeletePendingUpload(ctx, ada, f.ID); err != nil {
+		if err := uploads.New(s.core).DeletePendingUpload(ctx, ada, f.ID); err != nil {
 			t.Fatal(err)
 		}
 	})

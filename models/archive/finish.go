@@ -79,7 +79,7 @@ func (l *archiveLoader) finishAll(ctx context.Context) error {
 	if err := db.ReindexAll(ctx); err != nil {
 		return err
 	}
-	if _, err := l.store.core.Recount(ctx); err != nil {
+	if _, err := l.store.maintenance.Recount(ctx); err != nil {
 		return err
 	}
 	// The trigger of files has appended a change for each of them.
@@ -106,9 +106,9 @@ func (l *archiveLoader) finishUser(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, table := range models.CountedTables() {
+	for _, table := range maintenance.CountedTables() {
 		err := l.eachNewIDs(ctx, table, func(ids []int64) error {
-			_, err := l.store.core.RecountSome(ctx, table, ids)
+			_, err := l.store.maintenance.RecountSome(ctx, table, ids)
 			return err
 		})
 		if err != nil {

@@ -12,16 +12,21 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/account"
+	"github.com/meshyard/meshyard/models/collections"
+	"github.com/meshyard/meshyard/models/comments"
 	"github.com/meshyard/meshyard/models/maintenance"
 	"github.com/meshyard/meshyard/models/modelstest"
 	"github.com/meshyard/meshyard/models/moderation"
 	"github.com/meshyard/meshyard/models/previews"
 	"github.com/meshyard/meshyard/models/social"
+	"github.com/meshyard/meshyard/models/uploads"
 )
 
 // eachStore runs a test on a store of each engine, with a user.
 func eachStore(t *testing.T, test func(t *testing.T, s *Store, ada auth.Caller)) {
-	modelstest.Each(t, func() {}, func(t *testing.T, core *models.Store, ada auth.Caller) { test(t, New(core), ada) })
+	modelstest.Each(t, func() {}, func(t *testing.T, core *models.Store, ada auth.Caller) {
+		test(t, New(core, collections.New(core)), ada)
+	})
 }
 
 // thing returns a thing with its tags.
@@ -67,7 +72,7 @@ func TestUpdateAndUndo(t *testing.T) {
 			t.Fatal(err)
 		}
 		published := modelstest.Published(t, s.core, ada)
-		collection, err := s.core.CreateCollection(ctx, ada, models.NewCollection{Name: "c"})
+		collection, err := s.collections.CreateCollection(ctx, ada, collections.NewCollection{Name: "c"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +150,7 @@ func TestDelete(t *testing.T) {
 			t.Errorf("late undo: got the error %v", err)
 		}
 		// The garbage collection finishes updates whose job was lost.
-		if _, err := maintenance.New(s.core, previews.New(s.core)).CollectGarbage(ctx, 0, false); err != nil {
+		if _, err := maintenance.New(s.core, previews.New(s.core), uploads.New(s.core)).CollectGarbage(ctx, 0, false); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.core.Thing(ctx, ada, models.AllThingFields, gone.ID); models.CodeOf(err) != models.NotFound {
@@ -199,7 +204,7 @@ func TestForeignThings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		own, err := s.core.CreateCollection(ctx, bob, models.NewCollection{Name: "c"})
+		own, err := s.collections.CreateCollection(ctx, bob, collections.NewCollection{Name: "c"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -234,7 +239,7 @@ func TestForeignThings(t *testing.T) {
 		if err := s.Finish(ctx, u.ID); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := maintenance.New(s.core, previews.New(s.core)).CollectGarbage(ctx, 0, false); err != nil {
+		if _, err := maintenance.New(s.core, previews.New(s.core), uploads.New(s.core)).CollectGarbage(ctx, 0, false); err != nil {
 			t.Fatal(err)
 		}
 		if n, err := s.core.DB.Read.NewSelect().Table("moderation_log").Where("reason = 'spam' AND actor_id = ?", mod.UserID).Count(ctx); n != 1 || err != nil {
@@ -250,7 +255,7 @@ func TestUndoAfterTakedown(t *testing.T) {
 		mod.Role, mod.Scopes = auth.Moderator, append(mod.Scopes, auth.Admin)
 		published := modelstest.Published(t, s.core, ada)
 		u := update(t, s, ada, Change{IDs: []int64{published.ID}, AddTags: []string{"a"}})
-		if _, err := moderation.New(s.core, account.New(s.core, social.New(s.core))).TakeDownThing(t.Context(), mod, published.ID, "spam"); err != nil {
+		if _, err := moderation.New(s.core, account.New(s.core, account.Objects{Social: social.New(s.core)}), comments.New(s.core)).TakeDownThing(t.Context(), mod, published.ID, "spam"); err != nil {
 			t.Fatal(err)
 		}
 		results, err := s.Undo(t.Context(), ada, u.ID)

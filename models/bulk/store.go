@@ -12,17 +12,19 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/collections"
 )
 
 // Store has the operations on many things.
 type Store struct {
-	core     *models.Store
-	restored func(n int) // called after Undo has restored n things; for tests
+	core        *models.Store
+	collections *collections.Store
+	restored    func(n int) // called after Undo has restored n things; for tests
 }
 
-// New adds bulk updates to the core.
-func New(core *models.Store) *Store {
-	s := &Store{core: core, restored: func(int) {}}
+// New adds bulk updates to the core. Collections are changed by albums.
+func New(core *models.Store, albums *collections.Store) *Store {
+	s := &Store{core: core, collections: albums, restored: func(int) {}}
 	core.DB.Register((*bulkUpdate)(nil), (*updatedThing)(nil))
 	core.Expire("bulk updates", s.expire)
 	return s
@@ -62,6 +64,6 @@ type updatedThing struct {
 
 // before is what undoing an update restores.
 type before struct {
-	models.ThingValues
+	ThingValues
 	CollectionIDs []int64 // to which the update added the thing
 }

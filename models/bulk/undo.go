@@ -98,12 +98,12 @@ func (s *Store) restore(ctx context.Context, u *bulkUpdate) ([]*Result, error) {
 				return err
 			}
 			for _, collectionID := range row.BeforeUpdate.CollectionIDs {
-				err := s.core.UncollectIn(ctx, tx, owner, collectionID, row.ThingID)
+				err := s.collections.UncollectIn(ctx, tx, owner, collectionID, row.ThingID)
 				if err != nil && models.CodeOf(err) != models.NotFound { // the collection may have been deleted
 					return err
 				}
 			}
-			return s.core.RevertThing(ctx, tx, row.ThingID, row.ModifiedAt, row.BeforeUpdate.ThingValues)
+			return s.RevertThing(ctx, tx, row.ThingID, row.ModifiedAt, row.BeforeUpdate.ThingValues)
 		})
 		if results[i], err = resultOf(row.ThingID, err); err != nil {
 			return nil, fmt.Errorf("undo update %d: %w", u.ID, err)

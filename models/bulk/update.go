@@ -111,9 +111,9 @@ func (s *Store) check(ctx context.Context, caller auth.Caller, c Change) error {
 		checkIDs("ids", c.IDs, MaxThings, true),
 		named("addTags", addTags), named("removeTags", removeTags),
 		checkIDs("addToCollectionIds", c.AddToCollectionIDs, maxCollections, false),
-		s.core.CheckCollections(ctx, caller, "addToCollectionIds", c.AddToCollectionIDs),
+		s.CheckCollections(ctx, caller, "addToCollectionIds", c.AddToCollectionIDs),
 		c.checkDelete(),
-		s.core.CheckThingChange(ctx, models.ThingChange{Category: c.Category, LicenseID: c.LicenseID}),
+		s.CheckThingChange(ctx, models.ThingChange{Category: c.Category, LicenseID: c.LicenseID}),
 	)
 }
 
@@ -126,7 +126,7 @@ func (c Change) checkDelete() error {
 	case !c.Delete && !edits:
 		return models.Invalid("", "the update must have at least one change")
 	}
-	return models.CheckOptionalReason(c.Reason)
+	return CheckOptionalReason(c.Reason)
 }
 
 // checkIDs returns BadInput if there are too many IDs, or one of them twice.
@@ -164,7 +164,7 @@ func (s *Store) updateThing(ctx context.Context, tx bun.Tx, caller auth.Caller, 
 	row := &updatedThing{UpdateID: u.ID, ThingID: id, Deletes: c.Delete}
 	// Collections are locked before things.
 	for _, collectionID := range c.AddToCollectionIDs {
-		added, err := s.core.CollectIn(ctx, tx, caller, collectionID, id)
+		added, err := s.collections.CollectIn(ctx, tx, caller, collectionID, id)
 		if code := models.CodeOf(err); code == models.Forbidden || code == models.NotFound {
 			return models.NoSuch("thing", id) // the collections were checked
 		}
@@ -175,7 +175,7 @@ func (s *Store) updateThing(ctx context.Context, tx bun.Tx, caller auth.Caller, 
 			row.BeforeUpdate.CollectionIDs = append(row.BeforeUpdate.CollectionIDs, collectionID)
 		}
 	}
-	t, err := s.core.LockThingToChange(ctx, tx, caller, id, c.Delete)
+	t, err := s.LockThingToChange(ctx, tx, caller, id, c.Delete)
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (s *Store) updateThing(ctx context.Context, tx bun.Tx, caller auth.Caller, 
 		}
 	}
 	if c.Delete {
-		if err := s.core.ScheduleDeletion(ctx, tx, caller, id, c.Reason, models.Now().Add(undoable)); err != nil {
+		if err := s.ScheduleDeletion(ctx, tx, caller, id, c.Reason, models.Now().Add(undoable)); err != nil {
 			return err
 		}
 	}

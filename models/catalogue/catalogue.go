@@ -14,10 +14,15 @@ import (
 	"github.com/meshyard/meshyard/models/archive"
 	"github.com/meshyard/meshyard/models/bulk"
 	"github.com/meshyard/meshyard/models/cluster"
+	"github.com/meshyard/meshyard/models/collections"
+	"github.com/meshyard/meshyard/models/comments"
+	"github.com/meshyard/meshyard/models/files"
 	"github.com/meshyard/meshyard/models/fsck"
 	"github.com/meshyard/meshyard/models/importer"
 	"github.com/meshyard/meshyard/models/library"
+	"github.com/meshyard/meshyard/models/lists"
 	"github.com/meshyard/meshyard/models/maintenance"
+	"github.com/meshyard/meshyard/models/makes"
 	"github.com/meshyard/meshyard/models/moderation"
 	"github.com/meshyard/meshyard/models/openin"
 	"github.com/meshyard/meshyard/models/previews"
@@ -25,6 +30,7 @@ import (
 	"github.com/meshyard/meshyard/models/problem"
 	"github.com/meshyard/meshyard/models/search"
 	"github.com/meshyard/meshyard/models/social"
+	"github.com/meshyard/meshyard/models/uploads"
 	"github.com/meshyard/meshyard/models/webhook"
 )
 
@@ -39,6 +45,12 @@ type Options struct {
 type Catalogue struct {
 	*models.Store
 	Account     *account.Store
+	Collections *collections.Store
+	Comments    *comments.Store
+	Files       *files.Store
+	Lists       *lists.Store
+	Makes       *makes.Store
+	Uploads     *uploads.Store
 	Activity    *activity.Store
 	Archive     *archive.Store
 	Bulk        *bulk.Store
@@ -64,19 +76,25 @@ func New(db *models.DB, b *bucket.Bucket, options Options, enqueue func(ctx cont
 	c := &Catalogue{Store: core}
 	c.Social = social.New(core)
 	c.Problem = problem.New(core)
-	c.Account = account.New(core, c.Social)
-	c.Moderation = moderation.New(core, c.Account)
+	c.Uploads = uploads.New(core)
+	c.Files = files.New(core)
+	c.Makes = makes.New(core, c.Uploads)
+	c.Collections = collections.New(core)
+	c.Comments = comments.New(core)
+	c.Lists = lists.New(core)
+	c.Account = account.New(core, account.Objects{Collections: c.Collections, Comments: c.Comments, Makes: c.Makes, Social: c.Social})
+	c.Moderation = moderation.New(core, c.Account, c.Comments)
 	c.Activity = activity.New(core, c.Account)
 	c.OpenIn = openin.New(core, c.Activity)
-	c.Bulk = bulk.New(core)
+	c.Bulk = bulk.New(core, c.Collections)
 	c.Cluster = cluster.New(core)
 	c.Printed = printed.New(core)
-	c.Search = search.New(core)
+	c.Search = search.New(core, c.Lists)
 	c.Previews = previews.New(core)
 	c.Importer = importer.New(core)
 	c.Library = library.New(core, options.Libraries)
-	c.Maintenance = maintenance.New(core, c.Previews)
-	c.Fsck = fsck.New(core, c.Maintenance, c.Previews)
+	c.Maintenance = maintenance.New(core, c.Previews, c.Uploads)
+	c.Fsck = fsck.New(core, c.Maintenance, c.Previews, c.Uploads)
 	c.Archive = archive.New(core, c.Maintenance, c.Previews)
 	c.Webhook = webhook.New(core, options.Webhooks)
 	return c

@@ -25,7 +25,7 @@ func (r *run) expired(ctx context.Context, after string, done func(string)) erro
 		}
 		for _, id := range ids {
 			err := r.found(ctx, fmt.Sprintf("pending upload %d: has expired (gc removes it)", id), func(ctx context.Context) (string, error) {
-				return "removed", r.core.ExpireUpload(ctx, id)
+				return "removed", r.uploads.ExpireUpload(ctx, id)
 			})
 			if err != nil {
 				return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/uploads"
 )
 
 // ranges returns the ranges of the objects below a prefix that the run checks.
@@ -117,7 +118,7 @@ func (r *run) staged(ctx context.Context, _ string, _ func(string)) error {
 		for i, u := range some {
 			names[i] = u.Name
 		}
-		begun, err := r.core.StagedNames(ctx, names)
+		begun, err := r.uploads.StagedNames(ctx, names)
 		if err != nil {
 			return err
 		}
@@ -141,7 +142,7 @@ func (r *run) staged(ctx context.Context, _ string, _ func(string)) error {
 		}
 		least := r.Grace
 		if u.Multipart != "" && least > 0 {
-			least = max(least, models.MultipartGrace)
+			least = max(least, uploads.MultipartGrace)
 		}
 		if time.Since(u.ModTime) < least {
 			continue

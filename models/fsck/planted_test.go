@@ -19,6 +19,7 @@ import (
 	"github.com/meshyard/meshyard/models/fsck"
 	"github.com/meshyard/meshyard/models/modelstest"
 	"github.com/meshyard/meshyard/models/previews"
+	"github.com/meshyard/meshyard/models/uploads"
 )
 
 // catalogue is a sound catalogue in which a test plants faults.
@@ -38,7 +39,7 @@ func (c catalogue) exec(statement string, args ...any) {
 // upload stores a pending upload.
 func (c catalogue) upload(text string) *models.File {
 	c.t.Helper()
-	f, err := c.Upload(c.t.Context(), c.ada, models.NewUpload{Name: "a.stl", Bytes: strings.NewReader(text)})
+	f, err := uploads.New(c.Store).Upload(c.t.Context(), c.ada, uploads.NewUpload{Name: "a.stl", Bytes: strings.NewReader(text)})
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -12,11 +12,11 @@ import (
 func (r *run) counts(table string) func(context.Context, string, func(string)) error {
 	return func(ctx context.Context, after string, done func(string)) error {
 		return r.eachID(ctx, table, after, done, func(ids []int64) error {
-			wrong, err := r.core.Miscounts(ctx, table, ids)
+			wrong, err := r.upkeep.Miscounts(ctx, table, ids)
 			for _, c := range wrong {
 				text := fmt.Sprintf("%s %d: %s is %d, not %d (meshyard recount corrects it)", table, c.ID, c.Column, c.Stored, c.Right)
 				err := r.found(ctx, text, func(ctx context.Context) (string, error) {
-					_, err := r.core.RecountSome(ctx, table, []int64{c.ID})
+					_, err := r.upkeep.RecountSome(ctx, table, []int64{c.ID})
 					return "recounted", err
 				})
 				if err != nil {

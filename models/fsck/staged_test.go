@@ -15,6 +15,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/fsck"
 	"github.com/meshyard/meshyard/models/modelstest"
+	"github.com/meshyard/meshyard/models/uploads"
 )
 
 // TestOrphanedParts checks that the parts of uploads in S3 that no row refers to are found and
@@ -39,7 +40,7 @@ func TestOrphanedParts(t *testing.T) {
 		defer func() { core.Bucket = folder }()
 		c := catalogue{core, t, ada}
 		length := int64(100)
-		if _, err := core.CreateResumable(t.Context(), ada, models.NewResumable{Name: "a.stl", Length: &length}); err != nil {
+		if _, err := uploads.New(core).CreateResumable(t.Context(), ada, uploads.NewResumable{Name: "a.stl", Length: &length}); err != nil {
 			t.Fatal(err)
 		}
 		for range 3 {

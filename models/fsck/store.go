@@ -14,6 +14,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/maintenance"
 	"github.com/meshyard/meshyard/models/previews"
+	"github.com/meshyard/meshyard/models/uploads"
 )
 
 // Store checks a catalogue.
@@ -21,12 +22,13 @@ type Store struct {
 	core        *models.Store
 	maintenance *maintenance.Store
 	previews    *previews.Store
+	uploads     *uploads.Store
 }
 
 // New adds checks to the core.
-func New(core *models.Store, upkeep *maintenance.Store, pictures *previews.Store) *Store {
+func New(core *models.Store, upkeep *maintenance.Store, pictures *previews.Store, begun *uploads.Store) *Store {
 	core.DB.Register((*checkpoint)(nil))
-	return &Store{core, upkeep, pictures}
+	return &Store{core, upkeep, pictures, begun}
 }
 
 // Options are the options of a run.
@@ -70,6 +72,7 @@ type run struct {
 	core     *models.Store
 	upkeep   *maintenance.Store
 	pictures *previews.Store
+	uploads  *uploads.Store
 	report   func(Problem)
 
 	reporting sync.Mutex
@@ -88,7 +91,7 @@ type step struct {
 // it stopped, and counts the problems of the first one, too. It needs constant memory.
 func (s *Store) Check(ctx context.Context, o Options, report func(Problem)) (problems int, err error) {
 	o.Workers = max(1, o.Workers)
-	r := &run{Options: o, core: s.core, upkeep: s.maintenance, pictures: s.previews, report: report}
+	r := &run{Options: o, core: s.core, upkeep: s.maintenance, pictures: s.previews, uploads: s.uploads, report: report}
 	steps := r.steps()
 	first, after, err := r.resume(ctx, steps)
 	if err != nil {
@@ -119,7 +122,7 @@ func (r *run) steps() (steps []step) {
 		steps = append(steps, step{"files", r.files}, step{"previews", r.previews})
 	}
 	if r.Prefix == "" && !r.ObjectsOnly {
-		for _, table := range models.CountedTables() {
+		for _, table := range maintenance.CountedTables() {
 			steps = append(steps, step{"counts of " + table, r.counts(table)})
 		}
 		for _, ix := range models.Indexes {

@@ -5,10 +5,11 @@ import (
 	"github.com/meshyard/meshyard/models/fsck"
 	"github.com/meshyard/meshyard/models/maintenance"
 	"github.com/meshyard/meshyard/models/previews"
+	"github.com/meshyard/meshyard/models/uploads"
 )
 
 // newFsck adds checks to a core.
 func newFsck(core *models.Store) *fsck.Store {
-	pictures := previews.New(core)
-	return fsck.New(core, maintenance.New(core, pictures), pictures)
+	pictures, begun := previews.New(core), uploads.New(core)
+	return fsck.New(core, maintenance.New(core, pictures, begun), pictures, begun)
 }

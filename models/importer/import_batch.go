@@ -14,6 +14,7 @@ import (
 	"github.com/meshyard/meshyard/internal/dataset"
 	"github.com/meshyard/meshyard/internal/markdown"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/maintenance"
 )
 
 // incoming is a thing with its search terms, by field, and the HTML of its description.
@@ -232,8 +233,8 @@ func (l *loader) insert(ctx context.Context, tx bun.Tx, things []incoming) ([]st
 		if from != nil {
 			origin[len(origin)-1] = l.started
 		}
-		c := models.ImportedCounts{ThingID: th.ID, At: l.started, Downloads: th.Counts.Downloads, Likes: th.Counts.Likes, Collects: th.Counts.Collects, Makes: th.Counts.Makes, Comments: th.Counts.Comments}
-		popularity := models.PopularityKept(c.Days())
+		c := maintenance.ImportedCounts{ThingID: th.ID, At: l.started, Downloads: th.Counts.Downloads, Likes: th.Counts.Likes, Collects: th.Counts.Collects, Makes: th.Counts.Makes, Comments: th.Counts.Comments}
+		popularity := maintenance.PopularityKept(c.Days())
 		rows.Add("things", "id, owner_id, name, state, license, category_id, description, description_html, html_version, instructions, is_wip, created_at, modified_at, published_at, popularity, like_count, collect_count, make_count, comment_count, download_count, license_id, origin_creator, origin_creator_url, source_url, origin_site, imported_at",
 			append([]any{th.ID, owner, th.Name, string(models.Published), string(models.LicenseOf(terms)), category, th.Description, th.html, int64(markdown.Version), "", false, at, at, at, popularity, c.Likes, c.Collects, c.Makes, c.Comments, c.Downloads, string(terms)}, origin...)...)
 		if th.Counts != (dataset.Counts{}) {

@@ -83,7 +83,7 @@ func (s *Store) collect(ctx context.Context, grace time.Duration, dryRun bool, s
 		return nil, fmt.Errorf("collect expired uploads: %w", err)
 	}
 	if !dryRun {
-		if err := s.core.RemoveUnusedTags(ctx); err != nil {
+		if err := s.RemoveUnusedTags(ctx); err != nil {
 			return nil, fmt.Errorf("collect tags: %w", err)
 		}
 		if err := s.core.RemoveExpired(ctx); err != nil {
@@ -119,7 +119,7 @@ func (s *Store) collect(ctx context.Context, grace time.Duration, dryRun bool, s
 	if err := collect(bucket.PendingPrefix, bucket.PendingPrefix, &sweep.PendingObjects, remove); err != nil {
 		return nil, fmt.Errorf("collect pending objects: %w", err)
 	}
-	if err := s.core.CollectStaged(ctx, grace, func(name string, remove func() error) error {
+	if err := s.uploads.CollectStaged(ctx, grace, func(name string, remove func() error) error {
 		if !dryRun {
 			if err := remove(); err != nil && (ctx.Err() != nil || stuck == maxStuck) {
 				return err
@@ -169,7 +169,7 @@ func (s *Store) expireAll(ctx context.Context, sweep *Sweep, dryRun bool) error 
 		return nil
 	}
 	for _, id := range ids {
-		if err := s.core.ExpireUpload(ctx, id); err != nil {
+		if err := s.uploads.ExpireUpload(ctx, id); err != nil {
 			return err
 		}
 	}
@@ -237,7 +237,7 @@ func (s *Store) referencedPending(ctx context.Context, objects []bucket.Object) 
 	for i, o := range objects {
 		names[i] = strings.TrimPrefix(o.Key, bucket.PendingPrefix)
 	}
-	begun, err := s.core.StagedNames(ctx, names)
+	begun, err := s.uploads.StagedNames(ctx, names)
 	for name := range begun {
 		found[bucket.PendingPrefix+name] = true
 	}

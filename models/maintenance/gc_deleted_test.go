@@ -17,6 +17,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/catalogue"
 	"github.com/meshyard/meshyard/models/catalogue/cataloguetest"
+	"github.com/meshyard/meshyard/models/files"
+	"github.com/meshyard/meshyard/models/uploads"
 )
 
 // TestDeletedContentIsKept checks that the content of a deleted file stays for KeepDeleted, that it
@@ -31,7 +33,7 @@ func TestDeletedContentIsKept(t *testing.T) {
 		}
 		file := func(text string) *models.File {
 			t.Helper()
-			f, err := s.Upload(ctx, ada, models.NewUpload{Name: "a.stl", Bytes: strings.NewReader(text)})
+			f, err := s.Uploads.Upload(ctx, ada, uploads.NewUpload{Name: "a.stl", Bytes: strings.NewReader(text)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -43,7 +45,7 @@ func TestDeletedContentIsKept(t *testing.T) {
 		}
 		remove := func(f *models.File) {
 			t.Helper()
-			if _, err := s.DeleteFile(ctx, ada, models.FileDeletion{ID: f.ID}); err != nil {
+			if _, err := s.Files.DeleteFile(ctx, ada, files.FileDeletion{ID: f.ID}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/catalogue"
 	"github.com/meshyard/meshyard/models/catalogue/cataloguetest"
+	"github.com/meshyard/meshyard/models/uploads"
 )
 
 // TestCollectContentInRetry checks that content that came into use between a deadlock and the retry
@@ -25,7 +26,7 @@ func TestCollectContentInRetry(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		f, err := s.Upload(ctx, ada, models.NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid a")})
+		f, err := s.Uploads.Upload(ctx, ada, uploads.NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid a")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,14 +95,14 @@ func TestCollectingContinues(t *testing.T) {
 		ctx := t.Context()
 		var sums []string
 		for _, text := range []string{"solid a", "solid b", "solid c"} {
-			f, err := s.Upload(ctx, ada, models.NewUpload{Name: "a.stl", Bytes: strings.NewReader(text)})
+			f, err := s.Uploads.Upload(ctx, ada, uploads.NewUpload{Name: "a.stl", Bytes: strings.NewReader(text)})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if _, err := s.Promote(ctx, ada, []models.FinalizeFile{{ID: f.ID}}); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.DeletePendingUpload(ctx, ada, f.ID); err != nil {
+			if err := s.Uploads.DeletePendingUpload(ctx, ada, f.ID); err != nil {
 				t.Fatal(err)
 			}
 			sums = append(sums, f.SHA256)

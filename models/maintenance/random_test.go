@@ -20,7 +20,12 @@ import (
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/catalogue"
 	"github.com/meshyard/meshyard/models/catalogue/cataloguetest"
+	"github.com/meshyard/meshyard/models/collections"
+	"github.com/meshyard/meshyard/models/comments"
+	"github.com/meshyard/meshyard/models/files"
+	"github.com/meshyard/meshyard/models/makes"
 	"github.com/meshyard/meshyard/models/moderation"
+	"github.com/meshyard/meshyard/models/uploads"
 )
 
 var randomSeed = flag.Uint64("seed", 1, "seed of TestRandomOperationsTogether")
@@ -112,7 +117,7 @@ func (r *randomizer) collection() (int64, auth.Caller) {
 }
 
 func (r *randomizer) upload(by auth.Caller) (int64, error) {
-	f, err := r.Upload(r.ctx, by, models.NewUpload{Name: "a.stl", Bytes: strings.NewReader(fmt.Sprint("solid ", r.IntN(4)))})
+	f, err := r.Uploads.Upload(r.ctx, by, uploads.NewUpload{Name: "a.stl", Bytes: strings.NewReader(fmt.Sprint("solid ", r.IntN(4)))})
 	if err != nil {
 		return 0, err
 	}
@@ -164,7 +169,7 @@ var randomOperations = map[string]func(r *randomizer) error{
 		return err
 	},
 	"feature a thing": func(r *randomizer) error {
-		_, err := r.FeatureThing(r.ctx, r.admin, r.one(&r.things), r.IntN(2) == 0)
+		_, err := r.Moderation.FeatureThing(r.ctx, r.admin, r.one(&r.things), r.IntN(2) == 0)
 		return err
 	},
 	"take down a thing": func(r *randomizer) error {
@@ -181,7 +186,7 @@ var randomOperations = map[string]func(r *randomizer) error{
 		return err
 	},
 	"create a make": func(r *randomizer) error {
-		m, picture, err := r.CreateMake(r.ctx, r.user(), models.NewMake{ThingID: r.one(&r.things), PictureName: []*string{nil, new("a.png")}[r.IntN(2)]})
+		m, picture, err := r.Makes.CreateMake(r.ctx, r.user(), makes.NewMake{ThingID: r.one(&r.things), PictureName: []*string{nil, new("a.png")}[r.IntN(2)]})
 		if err != nil {
 			return err
 		}
@@ -190,7 +195,7 @@ var randomOperations = map[string]func(r *randomizer) error{
 			return nil
 		}
 		r.add(&r.files, picture.FileID)
-		if err := r.StoreStaged(r.ctx, picture.FileID, 0, 1<<20, bytes.NewReader([]byte("bytes"))); err != nil {
+		if err := r.Uploads.StoreStaged(r.ctx, picture.FileID, 0, 1<<20, bytes.NewReader([]byte("bytes"))); err != nil {
 			return err
 		}
 		_, err = r.FinalizeOne(r.ctx, auth.Caller{UserID: m.OwnerID}, picture.FileID)
@@ -198,7 +203,7 @@ var randomOperations = map[string]func(r *randomizer) error{
 	},
 	"update a make": func(r *randomizer) error {
 		id := r.one(&r.makes)
-		_, err := r.UpdateMake(r.ctx, r.owner("makes", id), models.MakeChange{ID: id, Name: new(r.word())})
+		_, err := r.Makes.UpdateMake(r.ctx, r.owner("makes", id), makes.Change{ID: id, Name: new(r.word())})
 		return err
 	},
 	"restore a make": func(r *randomizer) error {
@@ -207,17 +212,17 @@ var randomOperations = map[string]func(r *randomizer) error{
 	},
 	"delete a make": func(r *randomizer) error {
 		id := r.one(&r.makes)
-		_, err := r.DeleteMake(r.ctx, r.owner("makes", id), id, "")
+		_, err := r.Makes.DeleteMake(r.ctx, r.owner("makes", id), id, "")
 		return err
 	},
 	"comment": func(r *randomizer) error {
-		n := models.NewComment{Body: "a"}
+		n := comments.NewComment{Body: "a"}
 		if parent := r.one(&r.comments); parent != 0 && r.IntN(2) == 0 {
 			n.ParentID = &parent
 		} else {
 			n.Target = new(r.target())
 		}
-		c, err := r.CreateComment(r.ctx, r.user(), n)
+		c, err := r.Comments.CreateComment(r.ctx, r.user(), n)
 		if err == nil {
 			r.add(&r.comments, c.ID)
 		}
@@ -225,7 +230,7 @@ var randomOperations = map[string]func(r *randomizer) error{
 	},
 	"delete a comment": func(r *randomizer) error {
 		id := r.one(&r.comments)
-		_, err := r.DeleteComment(r.ctx, r.owner("comments", id), id, "")
+		_, err := r.Comments.DeleteComment(r.ctx, r.owner("comments", id), id, "")
 		return err
 	},
 	"report a comment": func(r *randomizer) error {
@@ -261,7 +266,7 @@ var randomOperations = map[string]func(r *randomizer) error{
 		return err
 	},
 	"create a collection": func(r *randomizer) error {
-		c, err := r.CreateCollection(r.ctx, r.user(), models.NewCollection{Name: r.word()})
+		c, err := r.Collections.CreateCollection(r.ctx, r.user(), collections.NewCollection{Name: r.word()})
 		if err == nil {
 			r.add(&r.collections, c.ID)
 		}
@@ -269,28 +274,28 @@ var randomOperations = map[string]func(r *randomizer) error{
 	},
 	"update a collection": func(r *randomizer) error {
 		id, by := r.collection()
-		_, err := r.UpdateCollection(r.ctx, by, models.CollectionChange{ID: id, Name: new(r.word()), Visibility: new([]models.CollectionVisibility{models.PublicCollection, models.PrivateCollection}[r.IntN(2)])})
+		_, err := r.Collections.UpdateCollection(r.ctx, by, collections.Change{ID: id, Name: new(r.word()), Visibility: new([]models.CollectionVisibility{models.PublicCollection, models.PrivateCollection}[r.IntN(2)])})
 		return err
 	},
 	"collect": func(r *randomizer) error {
 		id, by := r.collection()
-		_, err := r.Collect(r.ctx, by, id, r.one(&r.things))
+		_, err := r.Collections.Collect(r.ctx, by, id, r.one(&r.things))
 		return err
 	},
 	"uncollect": func(r *randomizer) error {
 		id, by := r.collection()
-		_, err := r.Uncollect(r.ctx, by, id, r.one(&r.things))
+		_, err := r.Collections.Uncollect(r.ctx, by, id, r.one(&r.things))
 		return err
 	},
 	"move things": func(r *randomizer) error {
 		id, by := r.collection()
 		ids := slices.Compact(slices.Sorted(slices.Values([]int64{r.one(&r.things), r.one(&r.things)})))
-		_, err := r.MoveThings(r.ctx, by, models.MoveThings{ThingIDs: ids, CollectionID: id, FromOthers: true})
+		_, err := r.Collections.MoveThings(r.ctx, by, collections.MoveThings{ThingIDs: ids, CollectionID: id, FromOthers: true})
 		return err
 	},
 	"delete a collection": func(r *randomizer) error {
 		id, by := r.collection()
-		_, err := r.DeleteCollection(r.ctx, by, id)
+		_, err := r.Collections.DeleteCollection(r.ctx, by, id)
 		return err
 	},
 	"add a file": func(r *randomizer) error {
@@ -304,7 +309,7 @@ var randomOperations = map[string]func(r *randomizer) error{
 	},
 	"delete a file": func(r *randomizer) error {
 		id := r.one(&r.files)
-		_, err := r.DeleteFile(r.ctx, r.owner("files", id), models.FileDeletion{ID: id, AllowNoModel: true})
+		_, err := r.Files.DeleteFile(r.ctx, r.owner("files", id), files.FileDeletion{ID: id, AllowNoModel: true})
 		return err
 	},
 	"download": func(r *randomizer) error {
@@ -338,12 +343,12 @@ var randomOperations = map[string]func(r *randomizer) error{
 			_, err = r.Activity.FoldDownloads(r.ctx)
 		}
 		if err == nil {
-			_, err = r.RankThings(r.ctx)
+			_, err = r.Maintenance.RankThings(r.ctx)
 		}
 		return err
 	},
 	"recount": func(r *randomizer) error {
-		if changed, err := r.Recount(r.ctx); err != nil || changed > 0 {
+		if changed, err := r.Maintenance.Recount(r.ctx); err != nil || changed > 0 {
 			return fmt.Errorf("%d counts were wrong (%w)", changed, err)
 		}
 		return nil
@@ -360,7 +365,7 @@ var randomOperations = map[string]func(r *randomizer) error{
 			return err
 		})
 	},
-	"remove unused tags": func(r *randomizer) error { return r.RemoveUnusedTags(r.ctx) },
+	"remove unused tags": func(r *randomizer) error { return r.Maintenance.RemoveUnusedTags(r.ctx) },
 }
 
 // nameOf returns the current name of a user.
@@ -442,7 +447,7 @@ func (w *randomWorld) settle(t *testing.T) {
 	}
 	for ranked := 1; ranked > 0; {
 		var err error
-		if ranked, err = w.RankThings(ctx); err != nil {
+		if ranked, err = w.Maintenance.RankThings(ctx); err != nil {
 			t.Error(err)
 		}
 	}
@@ -461,7 +466,7 @@ func (w *randomWorld) checkCounts(t *testing.T) {
 		return all
 	}
 	before := popularity()
-	if changed, err := w.Recount(t.Context()); changed != 0 || err != nil {
+	if changed, err := w.Maintenance.Recount(t.Context()); changed != 0 || err != nil {
 		t.Errorf("a recount changed %d counts (%v), want 0", changed, err)
 	}
 	if after := popularity(); after != before {

@@ -146,7 +146,7 @@ func (a Admin) DeleteUploads(ctx context.Context, ids []int64) error {
 	if _, err := s.core.DB.Write.NewDelete().Model((*models.File)(nil)).Where("id IN (?) AND state <> ?", bun.List(ids), models.Finalized).Exec(ctx); err != nil {
 		return fmt.Errorf("delete uploads without bytes: %w", err)
 	}
-	_, err := s.core.Recount(ctx)
+	_, err := s.Recount(ctx)
 	return err
 }
 

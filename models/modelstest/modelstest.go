@@ -17,6 +17,7 @@ import (
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/database/databasetest"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/uploads"
 )
 
 // migrated is a database with all migrations, which is copied for each test.
@@ -88,7 +89,7 @@ func PublishedFile(t *testing.T, core *models.Store, owner auth.Caller) (*models
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := core.Upload(t.Context(), owner, models.NewUpload{Name: "a.stl", Bytes: strings.NewReader(fmt.Sprint("solid ", thing.ID))})
+	file, err := uploads.New(core).Upload(t.Context(), owner, uploads.NewUpload{Name: "a.stl", Bytes: strings.NewReader(fmt.Sprint("solid ", thing.ID))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,9 @@ import (
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/catalogue"
 	"github.com/meshyard/meshyard/models/catalogue/cataloguetest"
+	"github.com/meshyard/meshyard/models/comments"
+	"github.com/meshyard/meshyard/models/files"
+	"github.com/meshyard/meshyard/models/makes"
 	"github.com/meshyard/meshyard/models/moderation"
 )
 
@@ -90,7 +93,7 @@ func TestReportBesideDeletion(t *testing.T) {
 		ctx := t.Context()
 		bob := cataloguetest.NewUser(t, s, "bob")
 		thing, _ := cataloguetest.Published(t, s, ada)
-		c, err := s.CreateComment(ctx, ada, models.NewComment{Target: &models.Target{Type: models.OnThing, ID: thing.ID}, Body: "Buy this."})
+		c, err := s.Comments.CreateComment(ctx, ada, comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: thing.ID}, Body: "Buy this."})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +102,7 @@ func TestReportBesideDeletion(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return s.HideCommentOfOther(ctx, tx, ada, locked, "")
+			return s.Comments.HideCommentOfOther(ctx, tx, ada, locked, "")
 		}, func() error {
 			_, err := s.Moderation.ReportContent(ctx, bob, moderation.NewReport{NodeID: c.NodeID(), Reason: moderation.ReportAbuse})
 			return err
@@ -161,7 +164,7 @@ func TestReportsClosedByRestoring(t *testing.T) {
 		ctx := t.Context()
 		moderator := auth.Caller{UserID: cataloguetest.NewUser(t, s, "mod").UserID, Role: auth.Moderator, Scopes: auth.Scopes{auth.Read, auth.Write, auth.Admin}}
 		thing, _ := cataloguetest.Published(t, s, ada)
-		c, err := s.CreateComment(ctx, ada, models.NewComment{Target: &models.Target{Type: models.OnThing, ID: thing.ID}, Body: "Nice."})
+		c, err := s.Comments.CreateComment(ctx, ada, comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: thing.ID}, Body: "Nice."})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,13 +202,13 @@ func TestReportsOfDeletedContent(t *testing.T) {
 		}
 		newMake := func() *models.Make {
 			t.Helper()
-			m, _, err := s.CreateMake(ctx, ada, models.NewMake{ThingID: on.ID})
+			m, _, err := s.Makes.CreateMake(ctx, ada, makes.NewMake{ThingID: on.ID})
 			ok(m, err)
 			return m
 		}
 		newComment := func() *models.Comment {
 			t.Helper()
-			c, err := s.CreateComment(ctx, ada, models.NewComment{Target: &models.Target{Type: models.OnThing, ID: on.ID}, Body: "Buy this."})
+			c, err := s.Comments.CreateComment(ctx, ada, comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: on.ID}, Body: "Buy this."})
 			ok(c, err)
 			return c
 		}
@@ -219,11 +222,11 @@ func TestReportsOfDeletedContent(t *testing.T) {
 		}{
 			{"a thing by its creator", things[0].NodeID(), "", func() error { _, err := s.DeleteThing(ctx, ada, things[0].ID, "x"); return err }},
 			{"a thing by a moderator", things[1].NodeID(), "Stolen.", func() error { _, err := s.DeleteThing(ctx, mod, things[1].ID, "Stolen."); return err }},
-			{"a make by its creator", makes[0].NodeID(), "", func() error { _, err := s.DeleteMake(ctx, ada, makes[0].ID, "x"); return err }},
-			{"a make by a moderator", makes[1].NodeID(), "Fake.", func() error { _, err := s.DeleteMake(ctx, mod, makes[1].ID, "Fake."); return err }},
-			{"a comment by its author", comments[0].NodeID(), "", func() error { _, err := s.DeleteComment(ctx, ada, comments[0].ID, "x"); return err }},
-			{"a comment by the owner of the thing", comments[1].NodeID(), "", func() error { _, err := s.DeleteComment(ctx, bob, comments[1].ID, "x"); return err }},
-			{"a comment by a moderator", comments[2].NodeID(), "Rude.", func() error { _, err := s.DeleteComment(ctx, mod, comments[2].ID, "Rude."); return err }},
+			{"a make by its creator", makes[0].NodeID(), "", func() error { _, err := s.Makes.DeleteMake(ctx, ada, makes[0].ID, "x"); return err }},
+			{"a make by a moderator", makes[1].NodeID(), "Fake.", func() error { _, err := s.Makes.DeleteMake(ctx, mod, makes[1].ID, "Fake."); return err }},
+			{"a comment by its author", comments[0].NodeID(), "", func() error { _, err := s.Comments.DeleteComment(ctx, ada, comments[0].ID, "x"); return err }},
+			{"a comment by the owner of the thing", comments[1].NodeID(), "", func() error { _, err := s.Comments.DeleteComment(ctx, bob, comments[1].ID, "x"); return err }},
+			{"a comment by a moderator", comments[2].NodeID(), "Rude.", func() error { _, err := s.Comments.DeleteComment(ctx, mod, comments[2].ID, "Rude."); return err }},
 			{"spam by a moderator", comments[3].NodeID(), "Spam.", func() error { _, err := s.Moderation.ReportSpam(ctx, mod, comments[3].ID); return err }},
 			{"a user by an administrator", user.NodeID(), "A robot.", func() error { _, err := s.Account.DeleteAccount(ctx, mod, "ada", "A robot."); return err }},
 		} {
@@ -258,20 +261,23 @@ func TestReasonsOfDeletions(t *testing.T) {
 		mod := cataloguetest.NewUser(t, s, "mod")
 		mod.Role, mod.Scopes = auth.Administrator, auth.Scopes{auth.Read, auth.Write, auth.Admin}
 		thing, model := cataloguetest.Published(t, s, ada)
-		m, _, err := s.CreateMake(ctx, ada, models.NewMake{ThingID: thing.ID})
+		m, _, err := s.Makes.CreateMake(ctx, ada, makes.NewMake{ThingID: thing.ID})
 		if err != nil {
 			t.Fatal(err)
 		}
-		comment, err := s.CreateComment(ctx, ada, models.NewComment{Target: &models.Target{Type: models.OnThing, ID: thing.ID}, Body: "Buy this."})
+		comment, err := s.Comments.CreateComment(ctx, ada, comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: thing.ID}, Body: "Buy this."})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for object, del := range map[string]func(reason string) error{
-			"thing":   func(reason string) error { _, err := s.DeleteThing(ctx, mod, thing.ID, reason); return err },
-			"make":    func(reason string) error { _, err := s.DeleteMake(ctx, mod, m.ID, reason); return err },
-			"comment": func(reason string) error { _, err := s.DeleteComment(ctx, mod, comment.ID, reason); return err },
+			"thing": func(reason string) error { _, err := s.DeleteThing(ctx, mod, thing.ID, reason); return err },
+			"make":  func(reason string) error { _, err := s.Makes.DeleteMake(ctx, mod, m.ID, reason); return err },
+			"comment": func(reason string) error {
+				_, err := s.Comments.DeleteComment(ctx, mod, comment.ID, reason)
+				return err
+			},
 			"file": func(reason string) error {
-				_, err := s.DeleteFile(ctx, mod, models.FileDeletion{ID: model.ID, AllowNoModel: true, Reason: reason})
+				_, err := s.Files.DeleteFile(ctx, mod, files.FileDeletion{ID: model.ID, AllowNoModel: true, Reason: reason})
 				return err
 			},
 			"account": func(reason string) error { _, err := s.Account.DeleteAccount(ctx, mod, "ada", reason); return err },

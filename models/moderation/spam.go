@@ -30,7 +30,7 @@ func (s *Store) ReportSpam(ctx context.Context, caller auth.Caller, id int64) (*
 		}
 		c.SpamBody, c.ReportedAt = c.Body, nil
 		edited := c.ModifiedAt // neither hiding nor restoring a comment is a change by its creator
-		err := s.core.HideCommentOfOther(ctx, tx, caller, c, "Spam.")
+		err := s.comments.HideCommentOfOther(ctx, tx, caller, c, "Spam.")
 		c.ModifiedAt = edited
 		return err
 	})

@@ -10,6 +10,9 @@ import (
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/catalogue"
 	"github.com/meshyard/meshyard/models/catalogue/cataloguetest"
+	"github.com/meshyard/meshyard/models/comments"
+	"github.com/meshyard/meshyard/models/files"
+	"github.com/meshyard/meshyard/models/makes"
 )
 
 // TestDecisionsWithoutEffect checks that a decision that changes nothing is neither recorded nor
@@ -176,7 +179,7 @@ func TestDecisionsOnOwnContent(t *testing.T) {
 		}
 		comment := func(thing *models.Thing) *models.Comment {
 			t.Helper()
-			c, err := s.CreateComment(ctx, ada, models.NewComment{Target: &models.Target{Type: models.OnThing, ID: thing.ID}, Body: "Buy this."})
+			c, err := s.Comments.CreateComment(ctx, ada, comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: thing.ID}, Body: "Buy this."})
 			ok(c, err)
 			return c
 		}
@@ -189,7 +192,7 @@ func TestDecisionsOnOwnContent(t *testing.T) {
 		ok(s.Moderation.ReportSpam(ctx, bob, spam.ID))
 		ok(s.Moderation.ReportSpam(ctx, cataloguetest.NewUser(t, s, "eve"), reported.ID))
 		made, _ := cataloguetest.Published(t, s, bob)
-		hidden, _, err := s.CreateMake(ctx, ada, models.NewMake{ThingID: made.ID})
+		hidden, _, err := s.Makes.CreateMake(ctx, ada, makes.NewMake{ThingID: made.ID})
 		ok(hidden, err)
 		ok(s.Moderation.TakeDownThing(ctx, as(bob, auth.Administrator), made.ID, "A weapon."))
 		ok(s.DeleteThing(ctx, as(bob, auth.Administrator), made.ID, ""))
@@ -199,18 +202,18 @@ func TestDecisionsOnOwnContent(t *testing.T) {
 			name string
 			call func(caller auth.Caller) (any, error)
 		}{
-			{"feature a thing", func(c auth.Caller) (any, error) { return s.FeatureThing(ctx, c, public.ID, true) }},
+			{"feature a thing", func(c auth.Caller) (any, error) { return s.Moderation.FeatureThing(ctx, c, public.ID, true) }},
 			{"take a thing down", func(c auth.Caller) (any, error) { return s.Moderation.TakeDownThing(ctx, c, public.ID, "Mine.") }},
 			{"replace the reason", func(c auth.Caller) (any, error) { return s.Moderation.TakeDownThing(ctx, c, down.ID, "A vase.") }},
 			{"change a taken-down thing", func(c auth.Caller) (any, error) {
 				return s.UpdateThing(ctx, c, models.ThingChange{ID: down.ID, Name: &name})
 			}},
 			{"delete its model", func(c auth.Caller) (any, error) {
-				return s.DeleteFile(ctx, c, models.FileDeletion{ID: model.ID, Reason: "Mine."})
+				return s.Files.DeleteFile(ctx, c, files.FileDeletion{ID: model.ID, Reason: "Mine."})
 			}},
 			{"restore a thing", func(c auth.Caller) (any, error) { return s.Moderation.RestoreThing(ctx, c, down.ID, "A vase.") }},
 			{"change a hidden make", func(c auth.Caller) (any, error) {
-				return s.UpdateMake(ctx, c, models.MakeChange{ID: hidden.ID, Description: &description})
+				return s.Makes.UpdateMake(ctx, c, makes.Change{ID: hidden.ID, Description: &description})
 			}},
 			{"delete a taken-down thing", func(c auth.Caller) (any, error) { return s.DeleteThing(ctx, c, other.ID, "") }},
 			{"restore a make", func(c auth.Caller) (any, error) { return s.Moderation.RestoreMake(ctx, c, hidden.ID) }},
@@ -247,13 +250,13 @@ func TestNotificationsOfDecisionsOnContent(t *testing.T) {
 		gone, _ := cataloguetest.Published(t, s, ada)
 		newComment := func() int64 {
 			t.Helper()
-			c, err := s.CreateComment(ctx, ada, models.NewComment{Target: &models.Target{Type: models.OnThing, ID: own.ID}, Body: "Buy this."})
+			c, err := s.Comments.CreateComment(ctx, ada, comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: own.ID}, Body: "Buy this."})
 			ok(c, err)
 			return c.ID
 		}
 		newMake := func() int64 {
 			t.Helper()
-			m, _, err := s.CreateMake(ctx, ada, models.NewMake{ThingID: on.ID})
+			m, _, err := s.Makes.CreateMake(ctx, ada, makes.NewMake{ThingID: on.ID})
 			ok(m, err)
 			return m.ID
 		}
@@ -265,13 +268,13 @@ func TestNotificationsOfDecisionsOnContent(t *testing.T) {
 		_, err := s.DB.Write.NewRaw("DELETE FROM notifications").Exec(ctx)
 		ok(nil, err)
 
-		ok(s.DeleteComment(ctx, ada, newComment(), ""))
+		ok(s.Comments.DeleteComment(ctx, ada, newComment(), ""))
 		ok(s.DeleteThing(ctx, ada, gone.ID, ""))
-		ok(s.DeleteFile(ctx, mod, models.FileDeletion{ID: file.ID, AllowNoModel: true, Reason: "Empty."}))
+		ok(s.Files.DeleteFile(ctx, mod, files.FileDeletion{ID: file.ID, AllowNoModel: true, Reason: "Empty."}))
 		ok(s.DeleteThing(ctx, mod, thing.ID, "Stolen."))
-		ok(s.DeleteMake(ctx, mod, ugly, "Not a make."))
+		ok(s.Makes.DeleteMake(ctx, mod, ugly, "Not a make."))
 		ok(s.Moderation.RestoreMake(ctx, mod, hidden))
-		ok(s.DeleteComment(ctx, mod, rude, "Rude."))
+		ok(s.Comments.DeleteComment(ctx, mod, rude, "Rude."))
 		ok(s.Moderation.ReportSpam(ctx, mod, spam))
 		ok(s.Moderation.RestoreComment(ctx, mod, spam))
 		var got []string
@@ -311,12 +314,12 @@ func TestDeletedAfterSpam(t *testing.T) {
 			{"the owner of the thing", ada, true},
 			{"a moderator", mod, false},
 		} {
-			comment, err := s.CreateComment(ctx, bob, models.NewComment{Target: &models.Target{Type: models.OnThing, ID: thing.ID}, Body: "Buy this."})
+			comment, err := s.Comments.CreateComment(ctx, bob, comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: thing.ID}, Body: "Buy this."})
 			if err == nil {
 				_, err = s.Moderation.ReportSpam(ctx, mod, comment.ID)
 			}
 			if err == nil {
-				_, err = s.DeleteComment(ctx, c.caller, comment.ID, "Spam.")
+				_, err = s.Comments.DeleteComment(ctx, c.caller, comment.ID, "Spam.")
 			}
 			if err != nil {
 				t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"github.com/meshyard/meshyard/internal/preview"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/modelstest"
+	"github.com/meshyard/meshyard/models/uploads"
 )
 
 // TestDetachPreviews checks that an upgrade does not repeat the failure of a preview that is not
@@ -22,7 +23,7 @@ func TestDetachPreviews(t *testing.T) {
 			if name == "part.stl" {
 				text = "BMW" + strings.Repeat("\x00", 81)
 			}
-			file, err := s.core.Upload(ctx, ada, models.NewUpload{Name: name, Bytes: strings.NewReader(text)})
+			file, err := uploads.New(s.core).Upload(ctx, ada, uploads.NewUpload{Name: name, Bytes: strings.NewReader(text)})
 			if err == nil {
 				_, err = s.core.Finalize(ctx, ada, []models.FinalizeFile{{ID: file.ID}}, models.Target{Type: models.OnThing, ID: thing.ID})
 			}

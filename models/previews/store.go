@@ -14,6 +14,7 @@ type Store struct {
 	scalings   coalesce.Group[error] // of scaling images, by key
 	scaling    chan struct{}         // limits concurrent scaling
 	generating previewTurns
+	poller     filePoller
 }
 
 // New adds previews to the core.

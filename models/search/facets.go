@@ -11,6 +11,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/lists"
 )
 
 // Facet is the number of results that have a value in common.
@@ -37,17 +38,17 @@ type facet struct {
 	name, join, value, n string
 	// clear removes the conditions on the values of the facet from a filter, and reports whether it
 	// had any.
-	clear func(*models.Filter) bool
+	clear func(*lists.Filter) bool
 }
 
 // facets are all facets. The columns of found are those of the things in the result.
 var facets = []facet{
-	{"category", "", "found.category_id", "count(*)", func(f *models.Filter) bool { return cleared(&f.CategoryIDs) }},
-	{"license", "", "found.license", "count(*)", func(f *models.Filter) bool { return cleared(&f.Licenses) }},
-	{"creator", "", "found.owner_id", "count(*)", func(f *models.Filter) bool { return cleared(&f.CreatorIDs) }},
-	{"tag", "JOIN thing_tags AS tt ON tt.thing_id = found.id", "tt.tag_id", "count(*)", func(f *models.Filter) bool { return cleared(&f.Tags) }},
-	{"format", "JOIN files AS f ON f.target_id = found.id AND " + models.ShownModels, "f.format", "count(DISTINCT found.id)",
-		func(f *models.Filter) bool { return cleared(&f.Formats) }},
+	{"category", "", "found.category_id", "count(*)", func(f *lists.Filter) bool { return cleared(&f.CategoryIDs) }},
+	{"license", "", "found.license", "count(*)", func(f *lists.Filter) bool { return cleared(&f.Licenses) }},
+	{"creator", "", "found.owner_id", "count(*)", func(f *lists.Filter) bool { return cleared(&f.CreatorIDs) }},
+	{"tag", "JOIN thing_tags AS tt ON tt.thing_id = found.id", "tt.tag_id", "count(*)", func(f *lists.Filter) bool { return cleared(&f.Tags) }},
+	{"format", "JOIN files AS f ON f.target_id = found.id AND " + lists.ShownModels, "f.format", "count(DISTINCT found.id)",
+		func(f *lists.Filter) bool { return cleared(&f.Formats) }},
 }
 
 func cleared[V any](list *[]V) bool {
@@ -86,7 +87,7 @@ func (f *SearchResult) Facets(ctx context.Context, first int) (*Facets, error) {
 // CountWithFacets returns the number of results, up to maxFound, from the statement that counts the
 // facets. ok is false if that statement does not count the same results as Count.
 func (f *SearchResult) CountWithFacets(ctx context.Context) (n int64, ok bool, err error) {
-	if f.kind != SearchThings || f.sort == models.ByFeatured || f.Bound != models.MaxFound {
+	if f.kind != SearchThings || f.sort == lists.ByFeatured || f.Bound != models.MaxFound {
 		return 0, false, nil
 	}
 	f.countFacets(ctx)
@@ -116,7 +117,7 @@ type facetRow struct {
 
 func (f *SearchResult) readFacets(ctx context.Context) (*Facets, int64, error) {
 	db := f.DB.Read
-	of := func(filter models.Filter) *bun.SelectQuery {
+	of := func(filter lists.Filter) *bun.SelectQuery {
 		return f.things(filter).ColumnExpr("t.id, t.category_id, t.license, t.owner_id").Limit(models.MaxFound)
 	}
 	// Facets for which the filter has no list share the same found things.

@@ -12,6 +12,7 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/tokenize"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/lists"
 )
 
 // Each object in a search result contains all words of the query, each as a prefix of a word in the
@@ -35,16 +36,16 @@ type SearchResult struct {
 	models.List
 	Query  []tokenize.Word // the words of the query
 	kind   SearchType
-	sort   models.Sort
-	filter models.Filter
-	things func(models.Filter) *bun.SelectQuery // FROM and WHERE of the results, with another filter
+	sort   lists.Sort
+	filter lists.Filter
+	things func(lists.Filter) *bun.SelectQuery // FROM and WHERE of the results, with another filter
 
 	facets facetCounts
 }
 
 // Search returns the objects of a type that match the words of a query and a filter. A query
 // without text matches all objects that pass the filter.
-func (s *Store) Search(ctx context.Context, kind SearchType, query string, f models.Filter, sort models.Sort) (*SearchResult, error) {
+func (s *Store) Search(ctx context.Context, kind SearchType, query string, f lists.Filter, sort lists.Sort) (*SearchResult, error) {
 	if err := models.CheckText("query", query, models.MaxName); err != nil {
 		return nil, err
 	}
@@ -53,7 +54,7 @@ func (s *Store) Search(ctx context.Context, kind SearchType, query string, f mod
 		return nil, err
 	}
 	if strings.TrimSpace(query) == "" {
-		return &SearchResult{List: list.Bounded(models.MaxFound), kind: kind, sort: sort, filter: f, things: func(f models.Filter) *bun.SelectQuery { return models.FilteredThings(s.core.DB.Literal(), f) }}, nil
+		return &SearchResult{List: list.Bounded(models.MaxFound), kind: kind, sort: sort, filter: f, things: func(f lists.Filter) *bun.SelectQuery { return lists.FilteredThings(s.core.DB.Literal(), f) }}, nil
 	}
 	asked := tokenize.Query(query)
 	list.Total = nil
@@ -87,22 +88,22 @@ func (s *Store) Search(ctx context.Context, kind SearchType, query string, f mod
 	rows := func(*database.Builder, any) *bun.SelectQuery { return found(all()) }
 	if s.core.DB.FullText().ReadsFound() && kind == SearchThings && f.IsZero() && slices.Contains(inThingsFound, sort) {
 		rows = func(b *database.Builder, _ any) *bun.SelectQuery {
-			return models.FilteredThings(b, models.Filter{Found: matching()})
+			return lists.FilteredThings(b, lists.Filter{Found: matching()})
 		}
 	}
 	list = list.WithRows(rows)
-	if kind == SearchThings && f.IsZero() && exact == 0 && e.match != "" && sort != models.ByFeatured {
-		list.Total = models.TotalOf(func(ctx context.Context) (int64, error) { return s.countMatching(ctx, ix, e.match) })
+	if kind == SearchThings && f.IsZero() && exact == 0 && e.match != "" && sort != lists.ByFeatured {
+		list.Total = lists.TotalOf(func(ctx context.Context) (int64, error) { return s.countMatching(ctx, ix, e.match) })
 	}
-	if e.match != "" && (sort == models.ByRelevance || sort == models.ByText) {
+	if e.match != "" && (sort == lists.ByRelevance || sort == lists.ByText) {
 		list.Best = s.best(list, ix, e, sort, exact)
 	}
-	things := func(f models.Filter) *bun.SelectQuery { return found(models.FilteredThings(s.core.DB.Literal(), f)) }
+	things := func(f lists.Filter) *bun.SelectQuery { return found(lists.FilteredThings(s.core.DB.Literal(), f)) }
 	return &SearchResult{List: list, Query: asked, kind: kind, sort: sort, filter: f, things: things}, nil
 }
 
 // inThingsFound are the orders of things whose keys are in the index things_found.
-var inThingsFound = []models.Sort{models.ByRelevance, models.ByText, models.ByPopular, models.ByNewest, models.ByOldest}
+var inThingsFound = []lists.Sort{lists.ByRelevance, lists.ByText, lists.ByPopular, lists.ByNewest, lists.ByOldest}
 
 // countMatching returns the number of documents that match, at most maxFound. For things it is the
 // number of published things, because only those have documents.
@@ -121,21 +122,21 @@ func bareID(query string) int64 {
 }
 
 // find lists the objects of a type that pass a filter.
-func (s *Store) find(kind SearchType, f models.Filter, sort models.Sort) (*models.Index, models.List, error) {
+func (s *Store) find(kind SearchType, f lists.Filter, sort lists.Sort) (*models.Index, models.List, error) {
 	var list models.List
 	var err error
 	switch kind {
 	case SearchMakes:
-		list, err = s.core.FindMakes(f, sort)
+		list, err = s.lists.FindMakes(f, sort)
 		return models.MakeIndex, list, err
 	case SearchUsers:
-		list, err = s.core.FindUsers(f, sort)
+		list, err = s.lists.FindUsers(f, sort)
 		return models.UserIndex, list, err
 	case SearchCollections:
-		list, err = s.core.FindCollections(f, sort)
+		list, err = s.lists.FindCollections(f, sort)
 		return models.CollectionIndex, list, err
 	}
-	list, err = s.core.Things(f, sort)
+	list, err = s.lists.Things(f, sort)
 	return models.ThingIndex, list, err
 }
 
@@ -241,8 +242,8 @@ const maxBest = 300
 // step returns what one step of a level adds to the sort key. For things sorted by relevance, whose
 // key is a logarithm, one step counts as much as a popularity that is four times as high. Otherwise
 // a step is so large that the level alone decides.
-func step(ix *models.Index, sort models.Sort) int64 {
-	if ix == models.ThingIndex && sort == models.ByRelevance {
+func step(ix *models.Index, sort lists.Sort) int64 {
+	if ix == models.ThingIndex && sort == lists.ByRelevance {
 		return 2 * models.PopularityUnit
 	}
 	return 1e15
@@ -253,7 +254,7 @@ const exactScore = database.BestKey / 4
 
 // best returns the first entries of a result list, sorted by level and key together. The object
 // with the ID exact, unless that is 0, comes first.
-func (s *Store) best(list models.List, ix *models.Index, e expression, sort models.Sort, exact int64) *database.Best {
+func (s *Store) best(list models.List, ix *models.Index, e expression, sort lists.Sort, exact int64) *database.Best {
 	key, id := bun.Safe(list.By.Key), bun.Safe(list.By.ID)
 	limit := int64(maxBest)
 	others := func() *bun.SelectQuery { return list.Select() }
@@ -282,7 +283,7 @@ func (s *Store) best(list models.List, ix *models.Index, e expression, sort mode
 }
 
 // score returns the expression that sorts the best results.
-func (s *Store) score(ix *models.Index, e expression, sort models.Sort) bun.Safe {
+func (s *Store) score(ix *models.Index, e expression, sort lists.Sort) bun.Safe {
 	step := step(ix, sort)
 	holds := func(match string) string { return s.core.DB.FullText().Holds(s.core.DB, ix, match) }
 	points := func(l level) string { return s.core.DB.Read.NewRaw("THEN ?", int64(l.worth)*step).String() }

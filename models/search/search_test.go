@@ -7,6 +7,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/lists"
 	"github.com/meshyard/meshyard/models/modelstest"
 )
 
@@ -20,7 +21,7 @@ func TestSearchReadsIndex(t *testing.T) {
 		}
 		things := database.NewTable(func(t *models.Thing) (int64, *database.Listed) { return t.ID, &t.Listed })
 		for _, sort := range inThingsFound {
-			found, err := s.Search(t.Context(), SearchThings, "a", models.Filter{}, sort)
+			found, err := s.Search(t.Context(), SearchThings, "a", lists.Filter{}, sort)
 			if err != nil {
 				t.Fatal(err)
 			}

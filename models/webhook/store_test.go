@@ -21,4 +21,6 @@ func eachStoreDuring(t *testing.T, during func(), test func(t *testing.T, s *Sto
 }
 
 // accounts returns the accounts of the core of a store.
-func accounts(s *Store) *account.Store { return account.New(s.core, social.New(s.core)) }
+func accounts(s *Store) *account.Store {
+	return account.New(s.core, account.Objects{Social: social.New(s.core)})
+}

@@ -77,7 +77,7 @@ func archiveFixture(t *testing.T, s *servertest.Server) *servertest.FixtureBuild
 		}
 	}
 	s.Fold()
-	servertest.Must(s.Store.Recount(ctx))(t)
+	servertest.Must(s.Store.Maintenance.Recount(ctx))(t)
 	return p
 }
 
@@ -151,7 +151,7 @@ func wantSound(t *testing.T, s *servertest.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if changed := servertest.Must(s.Store.Recount(context.Background()))(t); changed != 0 {
+	if changed := servertest.Must(s.Store.Maintenance.Recount(context.Background()))(t); changed != 0 {
 		t.Errorf("%d counts were wrong", changed)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/uploads"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -23,16 +24,16 @@ func TestBrowserGalleryFolders(t *testing.T) {
 	stl := servertest.Mesh(t, "hschendel_simple_bin.stl")
 	add := func(thing int64, files map[string][]byte) {
 		t.Helper()
-		var uploads []models.FinalizeFile
+		var pending []models.FinalizeFile
 		for _, path := range slices.Sorted(maps.Keys(files)) {
 			folder, name := "", path
 			if at := strings.LastIndexByte(path, '/'); at >= 0 {
 				folder, name = path[:at], path[at+1:]
 			}
-			f := servertest.Must(c.Store.Upload(t.Context(), caller, models.NewUpload{Folder: folder, Name: name, Bytes: bytes.NewReader(files[path])}))(t)
-			uploads = append(uploads, models.FinalizeFile{ID: f.ID})
+			f := servertest.Must(c.Store.Uploads.Upload(t.Context(), caller, uploads.NewUpload{Folder: folder, Name: name, Bytes: bytes.NewReader(files[path])}))(t)
+			pending = append(pending, models.FinalizeFile{ID: f.ID})
 		}
-		servertest.Must(c.Store.Finalize(t.Context(), caller, uploads, models.Target{Type: models.OnThing, ID: thing}))(t)
+		servertest.Must(c.Store.Finalize(t.Context(), caller, pending, models.Target{Type: models.OnThing, ID: thing}))(t)
 	}
 	dragon := servertest.PublishedThing(t, c.ada, "Dragon")
 	add(dragon, map[string][]byte{"Supported/32mm/dragon.stl": stl, "Supported/base.stl": stl, "guide.txt": []byte("Print it.")})

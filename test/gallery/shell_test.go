@@ -388,20 +388,20 @@ func TestSitemapRanges(t *testing.T) {
 		ada.Thing("Draft")
 		servertest.PublishedThing(t, ada, "Three")
 		s.Fold()
-		ranges, err := s.Store.RangesOfThings(ctx, 2)
+		ranges, err := s.Store.Lists.RangesOfThings(ctx, 2)
 		if err != nil || len(ranges) != 2 || ranges[0].Number != 0 || ranges[0].Count != 1 || ranges[1].Number != 1 || ranges[1].Count != 1 {
 			t.Errorf("ranges %+v, %v", ranges, err)
 		}
 		for number, want := range []int64{1, 3} {
-			if things, err := s.Store.ThingsInRange(ctx, 2, int64(number)); err != nil || len(things) != 1 || things[0].ID != want || things[0].ModifiedAt.IsZero() {
+			if things, err := s.Store.Lists.ThingsInRange(ctx, 2, int64(number)); err != nil || len(things) != 1 || things[0].ID != want || things[0].ModifiedAt.IsZero() {
 				t.Errorf("range %d: %+v, %v", number, things, err)
 			}
 		}
-		creators, err := s.Store.RangesOfCreators(ctx, 50)
+		creators, err := s.Store.Lists.RangesOfCreators(ctx, 50)
 		if err != nil || len(creators) != 1 || creators[0].Count != 1 {
 			t.Errorf("creators %+v, %v", creators, err)
 		}
-		if names, err := s.Store.CreatorsInRange(ctx, 50, 0); err != nil || !slices.Equal(names, []string{"ada"}) {
+		if names, err := s.Store.Lists.CreatorsInRange(ctx, 50, 0); err != nil || !slices.Equal(names, []string{"ada"}) {
 			t.Errorf("creators %v, %v", names, err)
 		}
 	})

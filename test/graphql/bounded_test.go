@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/lists"
 	"github.com/meshyard/meshyard/models/search"
 	"github.com/meshyard/meshyard/test/servertest"
 )
@@ -77,7 +77,7 @@ func TestMakeCountOfUsers(t *testing.T) {
 				}
 				s.Fold()
 			}
-			if changed, err := s.Store.Recount(context.Background()); changed != 0 || err != nil {
+			if changed, err := s.Store.Maintenance.Recount(context.Background()); changed != 0 || err != nil {
 				t.Errorf("%s: a recount changed %d counts (%v), want 0", when, changed, err)
 			}
 		}
@@ -157,7 +157,7 @@ func TestSearchIsBounded(t *testing.T) {
 		ctx := auth.WithNetwork(t.Context(), "192.0.2.0")
 		statements := func(query string) int64 {
 			before := s.RequestStatements()
-			if _, err := s.Store.Search.Search(ctx, search.SearchThings, query, models.Filter{}, models.ByRelevance); err != nil {
+			if _, err := s.Store.Search.Search(ctx, search.SearchThings, query, lists.Filter{}, lists.ByRelevance); err != nil {
 				t.Fatal(err)
 			}
 			return s.RequestStatements() - before

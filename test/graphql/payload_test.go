@@ -91,7 +91,7 @@ func TestCollectionLikers(t *testing.T) {
 		if got := unlike.UnlikeCollection.Collection.LikeCount; got != 1 {
 			t.Errorf("after unlikeCollection: got %d likes, want 1", got)
 		}
-		if wrong, err := s.Store.Recount(t.Context()); err != nil || wrong != 0 {
+		if wrong, err := s.Store.Maintenance.Recount(t.Context()); err != nil || wrong != 0 {
 			t.Errorf("%d counts were wrong (%v), want 0", wrong, err)
 		}
 	})

@@ -16,7 +16,7 @@ import (
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server"
 	"github.com/meshyard/meshyard/internal/pgtest"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/maintenance"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -47,7 +47,7 @@ func TestBucketOfAnotherDatabase(t *testing.T) {
 		if err == nil {
 			_ = a.Close()
 		}
-		if !errors.Is(err, models.ErrUsedBucket) || !strings.HasPrefix(err.Error(), "--bucket-url file://") {
+		if !errors.Is(err, maintenance.ErrUsedBucket) || !strings.HasPrefix(err.Error(), "--bucket-url file://") {
 			t.Errorf("serve a new database: got %v, want an error about the bucket", err)
 		}
 
@@ -61,7 +61,7 @@ func TestBucketOfAnotherDatabase(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer served.Close()
-		if lines := log.With(t, "level", "ERROR"); len(lines) != 1 || !strings.Contains(fmt.Sprint(lines[0]["error"]), models.ErrNoContents.Error()) {
+		if lines := log.With(t, "level", "ERROR"); len(lines) != 1 || !strings.Contains(fmt.Sprint(lines[0]["error"]), maintenance.ErrNoContents.Error()) {
 			t.Errorf("the log has %v, want one error about the bucket", lines)
 		}
 		u, err := url.Parse(other.Settings.BucketURL)
@@ -76,8 +76,8 @@ func TestBucketOfAnotherDatabase(t *testing.T) {
 		if err := os.Chtimes(files[0], long, long); err != nil {
 			t.Fatal(err)
 		}
-		if err := served.CollectGarbage(ctx); !errors.Is(err, models.ErrNoContents) {
-			t.Errorf("collect garbage: got %v, want %v", err, models.ErrNoContents)
+		if err := served.CollectGarbage(ctx); !errors.Is(err, maintenance.ErrNoContents) {
+			t.Errorf("collect garbage: got %v, want %v", err, maintenance.ErrNoContents)
 		}
 		if _, err := os.Stat(files[0]); err != nil {
 			t.Errorf("the file of the other database: %v", err)
@@ -100,7 +100,7 @@ func TestBucketOfTheOriginal(t *testing.T) {
 				t.Fatalf("the database remembers no mark: %v", err)
 			}
 		}
-		if err := s.Store.TakeOverBucket(ctx); err != nil { // the original
+		if err := s.Store.Maintenance.TakeOverBucket(ctx); err != nil { // the original
 			t.Fatal(err)
 		}
 		if _, err := db.Exec("UPDATE secrets SET value = $1 WHERE name = 'collector'", marks); err != nil {
@@ -122,11 +122,11 @@ func TestBucketOfTheOriginal(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer served.Close()
-		if lines := log.With(t, "level", "ERROR"); len(lines) != 1 || !strings.Contains(fmt.Sprint(lines[0]["error"]), models.ErrOtherCollector.Error()) {
+		if lines := log.With(t, "level", "ERROR"); len(lines) != 1 || !strings.Contains(fmt.Sprint(lines[0]["error"]), maintenance.ErrOtherCollector.Error()) {
 			t.Errorf("the log has %v, want one error about the bucket", lines)
 		}
-		if err := served.CollectGarbage(ctx); !errors.Is(err, models.ErrOtherCollector) {
-			t.Errorf("collect garbage: got %v, want %v", err, models.ErrOtherCollector)
+		if err := served.CollectGarbage(ctx); !errors.Is(err, maintenance.ErrOtherCollector) {
+			t.Errorf("collect garbage: got %v, want %v", err, maintenance.ErrOtherCollector)
 		}
 		if _, err := os.Stat(newer); err != nil {
 			t.Errorf("the newer file: %v", err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/collections"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -22,7 +23,7 @@ func (m *matrix) filled(text string, sc servertest.Fixture, caller int) string {
 		"mine":   func(user string) int64 { id, _, _ := m.Thing(user, servertest.Draft, servertest.Draft); return id },
 		"upload": func(user string) int64 { return m.Upload(user, "own.stl", m.STL) },
 		"mycollection": func(user string) int64 {
-			return servertest.Must(m.S.Store.CreateCollection(context.Background(), m.As(user), models.NewCollection{Name: "collection"}))(m.T).ID
+			return servertest.Must(m.S.Store.Collections.CreateCollection(context.Background(), m.As(user), collections.NewCollection{Name: "collection"}))(m.T).ID
 		},
 	}
 	text = placeholder.ReplaceAllStringFunc(text, func(name string) string {

@@ -271,7 +271,7 @@ func TestPopularityFollowsEvents(t *testing.T) {
 				t.Errorf("%s: %v, want %v", when, got, want)
 			}
 			kept := w.kept(t)
-			if _, err := s.Store.Recount(context.Background()); err != nil {
+			if _, err := s.Store.Maintenance.Recount(context.Background()); err != nil {
 				t.Fatal(err)
 			}
 			if again := w.kept(t); again != kept {

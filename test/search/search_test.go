@@ -18,7 +18,9 @@ import (
 	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/lists"
 	"github.com/meshyard/meshyard/models/search"
+	"github.com/meshyard/meshyard/models/uploads"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -224,7 +226,7 @@ func TestSearchFileNames(t *testing.T) {
 			found(query, true)
 		}
 		user := servertest.Must(s.Store.Admin().User(t.Context(), "ada"))(t)
-		up := servertest.Must(s.Store.Upload(t.Context(), auth.Caller{UserID: user.ID}, models.NewUpload{Folder: "Escapement/Left", Name: "anchor.stl", Bytes: bytes.NewReader(stl)}))(t)
+		up := servertest.Must(s.Store.Uploads.Upload(t.Context(), auth.Caller{UserID: user.ID}, uploads.NewUpload{Folder: "Escapement/Left", Name: "anchor.stl", Bytes: bytes.NewReader(stl)}))(t)
 		ada.Finalize("thing", thing, up.ID).Want(t, 200)
 		found("escapement anchor", true)
 		var r struct {
@@ -401,11 +403,11 @@ func TestSearchAcceptsAnyInput(t *testing.T) {
 		s.Catalogue()
 		r, n := rand.New(rand.NewPCG(1, 2)), 10_000
 		kinds := []search.SearchType{search.SearchThings, search.SearchMakes, search.SearchUsers, search.SearchCollections}
-		sorts := []models.Sort{models.ByRelevance, models.ByText, models.ByPopular, models.ByNewest, models.ByMakes, models.ByDesigns, models.ByFollowers, models.ByName, models.ByUpdated}
+		sorts := []lists.Sort{lists.ByRelevance, lists.ByText, lists.ByPopular, lists.ByNewest, lists.ByMakes, lists.ByDesigns, lists.ByFollowers, lists.ByName, lists.ByUpdated}
 		times := []*time.Time{nil, nil, nil, nil, nil, nil, nil, nil, new(time.Time), new(time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)), new(time.Date(-4712, 1, 1, 0, 0, 0, 0, time.UTC)), new(time.Date(290000, 1, 1, 0, 0, 0, 0, time.UTC))}
 		// run returns the time of a search without its facets. The test logs the maximum in comparison
 		// with the median of ordinary searches.
-		run := func(kind search.SearchType, query string, f models.Filter, sort models.Sort, facets bool) (time.Duration, error) {
+		run := func(kind search.SearchType, query string, f lists.Filter, sort lists.Sort, facets bool) (time.Duration, error) {
 			began := time.Now()
 			found, err := s.Store.Search.Search(t.Context(), kind, query, f, sort)
 			if err == nil {
@@ -420,7 +422,7 @@ func TestSearchAcceptsAnyInput(t *testing.T) {
 		var ordinary []time.Duration
 		for _, query := range []string{"gear", "benchy", "raspberry pi case", "fidget box", "drgon", "phone hol", "octocat", "vase", "calibration cube", "whistle"} {
 			for range 3 {
-				took, err := run(search.SearchThings, query, models.Filter{}, models.ByRelevance, false)
+				took, err := run(search.SearchThings, query, lists.Filter{}, lists.ByRelevance, false)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -438,7 +440,7 @@ func TestSearchAcceptsAnyInput(t *testing.T) {
 					query.WriteByte(' ')
 				}
 			}
-			f := models.Filter{PublishedAfter: times[r.IntN(len(times))], PublishedBefore: times[r.IntN(len(times))]}
+			f := lists.Filter{PublishedAfter: times[r.IntN(len(times))], PublishedBefore: times[r.IntN(len(times))]}
 			if r.IntN(4) == 0 {
 				f.Tags, f.CategoryIDs, f.Licenses = []string{odd[r.IntN(len(odd))]}, []int64{r.Int64()}, []models.License{models.License(odd[r.IntN(len(odd))])}
 			}

@@ -11,8 +11,12 @@ import (
 	"github.com/meshyard/meshyard/internal/auth/oauth"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/account"
+	"github.com/meshyard/meshyard/models/collections"
+	"github.com/meshyard/meshyard/models/comments"
+	"github.com/meshyard/meshyard/models/makes"
 	"github.com/meshyard/meshyard/models/moderation"
 	"github.com/meshyard/meshyard/models/social"
+	"github.com/meshyard/meshyard/models/uploads"
 	"github.com/meshyard/meshyard/models/webhook"
 )
 
@@ -57,7 +61,7 @@ func Must[V any](v V, err error) func(t *testing.T) V {
 
 func (p *FixtureBuilder) Upload(user, name string, content []byte) int64 {
 	p.T.Helper()
-	return Must(p.S.Store.Upload(context.Background(), p.As(user), models.NewUpload{Name: name, Bytes: bytes.NewReader(content)}))(p.T).ID
+	return Must(p.S.Store.Uploads.Upload(context.Background(), p.As(user), uploads.NewUpload{Name: name, Bytes: bytes.NewReader(content)}))(p.T).ID
 }
 
 // Thing creates a thing of a user with a model and an image. state is published, draft or down.
@@ -98,11 +102,11 @@ func (p *FixtureBuilder) zoe(state string) int64 {
 func (p *FixtureBuilder) make(user, name, state string, thing int64) (id, file int64) {
 	p.T.Helper()
 	ctx, caller := context.Background(), p.As(user)
-	of := models.NewMake{ThingID: thing, Name: name}
+	of := makes.NewMake{ThingID: thing, Name: name}
 	if state == Draft {
 		of.PictureName = new("later.png")
 	}
-	m, _, err := p.S.Store.CreateMake(ctx, caller, of)
+	m, _, err := p.S.Store.Makes.CreateMake(ctx, caller, of)
 	id = Must(m, err)(p.T).ID
 	if state == Draft {
 		return id, 0
@@ -115,11 +119,11 @@ func (p *FixtureBuilder) make(user, name, state string, thing int64) (id, file i
 // Comment creates a comment.
 func (p *FixtureBuilder) Comment(user, body string, on models.Target, parent int64) int64 {
 	p.T.Helper()
-	n := models.NewComment{Target: &on, Body: body}
+	n := comments.NewComment{Target: &on, Body: body}
 	if parent != 0 {
 		n.ParentID = &parent
 	}
-	return Must(p.S.Store.CreateComment(context.Background(), p.As(user), n))(p.T).ID
+	return Must(p.S.Store.Comments.CreateComment(context.Background(), p.As(user), n))(p.T).ID
 }
 
 // Attach attaches a model to a comment.
@@ -182,12 +186,12 @@ func (p *FixtureBuilder) Set(user, name string) Fixture {
 		p.Comment("zoe", "zoe's reply", on, id)
 		return Fixture{"comment": ID(id), "file": ID(file), "thing": ID(thing)}
 	case "collection private":
-		id := Must(p.S.Store.CreateCollection(ctx, caller, models.NewCollection{Name: "private", Visibility: models.PrivateCollection}))(p.T).ID
+		id := Must(p.S.Store.Collections.CreateCollection(ctx, caller, collections.NewCollection{Name: "private", Visibility: models.PrivateCollection}))(p.T).ID
 		thing, _, _ := p.Thing(user, Published, Published)
-		Must(p.S.Store.Collect(ctx, caller, id, thing))(p.T)
+		Must(p.S.Store.Collections.Collect(ctx, caller, id, thing))(p.T)
 		return Fixture{"collection": ID(id), "thing": ID(thing)}
 	case "collection":
-		id := Must(p.S.Store.CreateCollection(ctx, caller, models.NewCollection{Name: "collection"}))(p.T).ID
+		id := Must(p.S.Store.Collections.CreateCollection(ctx, caller, collections.NewCollection{Name: "collection"}))(p.T).ID
 		return Fixture{"collection": ID(id)}
 	case "upload pending":
 		thing, _, _ := p.Thing(user, Published, Published)
@@ -195,9 +199,9 @@ func (p *FixtureBuilder) Set(user, name string) Fixture {
 		return Fixture{"file": id, "image": id, "thing": ID(thing)}
 	case "upload staged":
 		thing, _, _ := p.Thing(user, Published, Published)
-		up := Must(p.S.Store.StageUpload(ctx, caller, "staged.stl", models.Target{Type: models.OnThing, ID: thing}))(p.T)
+		up := Must(p.S.Store.Uploads.StageUpload(ctx, caller, "staged.stl", models.Target{Type: models.OnThing, ID: thing}))(p.T)
 		defer p.beforeSuspension(user)()
-		if err := p.S.Store.StoreStaged(ctx, up.FileID, 0, up.Limit, bytes.NewReader(p.STL)); err != nil {
+		if err := p.S.Store.Uploads.StoreStaged(ctx, up.FileID, 0, up.Limit, bytes.NewReader(p.STL)); err != nil {
 			p.T.Fatal(err)
 		}
 		return Fixture{"file": ID(up.FileID), "image": ID(up.FileID), "thing": ID(thing)}
@@ -267,15 +271,15 @@ func (p *FixtureBuilder) decide(name, user string) {
 func (p *FixtureBuilder) catalogue(user string) Fixture {
 	p.T.Helper()
 	ctx, caller := context.Background(), p.As(user)
-	collection := Must(p.S.Store.CreateCollection(ctx, caller, models.NewCollection{Name: "collection"}))(p.T).ID
-	Must(p.S.Store.CreateCollection(ctx, caller, models.NewCollection{Name: "private", Visibility: models.PrivateCollection}))(p.T)
-	Must(p.S.Store.CreateCollection(ctx, p.As("zoe"), models.NewCollection{Name: "zoe's private", Visibility: models.PrivateCollection}))(p.T)
+	collection := Must(p.S.Store.Collections.CreateCollection(ctx, caller, collections.NewCollection{Name: "collection"}))(p.T).ID
+	Must(p.S.Store.Collections.CreateCollection(ctx, caller, collections.NewCollection{Name: "private", Visibility: models.PrivateCollection}))(p.T)
+	Must(p.S.Store.Collections.CreateCollection(ctx, p.As("zoe"), collections.NewCollection{Name: "zoe's private", Visibility: models.PrivateCollection}))(p.T)
 	of := map[string]map[string]int64{"": {}, "zoe's ": {}} // by owner and state
 	file := make(map[string]int64)
 	for _, state := range []string{Published, Draft, DownThing, Unlisted} {
 		id, f, _ := p.Thing("zoe", "zoe's "+state, state)
 		of["zoe's "][state], file[state] = id, f
-		Must(p.S.Store.Collect(ctx, caller, collection, id))(p.T)
+		Must(p.S.Store.Collections.Collect(ctx, caller, collection, id))(p.T)
 		if err := p.S.Store.Social.Like(ctx, caller, models.Target{Type: models.OnThing, ID: id}); err != nil {
 			p.T.Fatal(err)
 		}
@@ -286,7 +290,7 @@ func (p *FixtureBuilder) catalogue(user string) Fixture {
 	for _, state := range []string{Draft, DownThing, Unlisted, Published} {
 		id, f, _ := p.Thing(user, state, state, ancestors...)
 		of[""][state] = id
-		Must(p.S.Store.Collect(ctx, caller, collection, id))(p.T)
+		Must(p.S.Store.Collections.Collect(ctx, caller, collection, id))(p.T)
 		p.Attach(user, "on "+state, p.Comment(user, "on "+state, models.Target{Type: models.OnThing, ID: id}, 0))
 		if state == Draft {
 			ancestors = append(ancestors, id)
@@ -294,7 +298,7 @@ func (p *FixtureBuilder) catalogue(user string) Fixture {
 		}
 	}
 	thing := of[""][Published]
-	Must(p.S.Store.FeatureThing(ctx, caller, thing, true))(p.T)
+	Must(p.S.Store.Moderation.FeatureThing(ctx, caller, thing, true))(p.T)
 	for _, state := range []string{Published, Draft, DownThing, Unlisted} {
 		p.Thing("zoe", "zoe's remix, "+state, state, thing)
 	}

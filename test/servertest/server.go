@@ -251,9 +251,9 @@ func (s *Server) Fold() {
 	s.t.Helper()
 	_, err := s.Store.Activity.FoldDownloads(context.Background())
 	_, err2 := s.Store.FoldCounts(context.Background())
-	ranked, err4 := s.Store.RankThings(context.Background())
+	ranked, err4 := s.Store.Maintenance.RankThings(context.Background())
 	for err4 == nil && ranked > 0 {
-		ranked, err4 = s.Store.RankThings(context.Background())
+		ranked, err4 = s.Store.Maintenance.RankThings(context.Background())
 	}
 	// Save when users were last active now, not later. It is saved at most once an hour.
 	err3 := s.Store.Activity.SaveActivity(context.Background())

@@ -12,7 +12,7 @@ var NewID = regexp.MustCompile(`"newId":"(\d+)"`)
 // SoundCounts checks that no stored count differs from its rows.
 func SoundCounts(t *testing.T, s *Server) {
 	t.Helper()
-	if changed, err := s.Store.Recount(context.Background()); changed != 0 || err != nil {
+	if changed, err := s.Store.Maintenance.Recount(context.Background()); changed != 0 || err != nil {
 		t.Errorf("a recount changed %d counts (%v), want 0", changed, err)
 	}
 }

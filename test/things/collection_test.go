@@ -57,7 +57,7 @@ func TestPrivateCollection(t *testing.T) {
 			if list := ada.Get("/users/ada/collections").Want(t, 200); v.Nodes[0] == nil || !strings.Contains(string(list.Bytes), "Zeppelin") {
 				t.Errorf("%s: its creator does not see it: %s", what, list.Bytes)
 			}
-			if changed, err := s.Store.Recount(context.Background()); changed != 0 || err != nil {
+			if changed, err := s.Store.Maintenance.Recount(context.Background()); changed != 0 || err != nil {
 				t.Errorf("%s: a recount changed %d counts (%v), want 0", what, changed, err)
 			}
 		}
@@ -78,7 +78,7 @@ func TestPrivateCollection(t *testing.T) {
 		bob.Query(`mutation ($id: ID!) { unlikeCollection(input: {id: $id}) { collection { id } } }`, servertest.Object{"id": c.ID}, new(any))
 		ada.Query(`mutation ($id: ID!) { deleteCollection(input: {id: $id}) { deletedId } }`, servertest.Object{"id": c.ID}, new(any))
 		s.Fold()
-		if changed, err := s.Store.Recount(context.Background()); changed != 0 || err != nil {
+		if changed, err := s.Store.Maintenance.Recount(context.Background()); changed != 0 || err != nil {
 			t.Errorf("after its deletion a recount changed %d counts (%v), want 0", changed, err)
 		}
 	})

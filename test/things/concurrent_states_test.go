@@ -160,7 +160,7 @@ func TestFinalizeAgainstExpiry(t *testing.T) {
 					return ada.Finalize("thing", thing, id).StatusCode
 				}
 				for range 20 {
-					if err := s.Store.ExpireUpload(context.Background(), id); err != nil {
+					if err := s.Store.Uploads.ExpireUpload(context.Background(), id); err != nil {
 						t.Error(err)
 					}
 				}

@@ -11,6 +11,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/fieldset"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/comments"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -99,13 +100,13 @@ func TestStaleHTML(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var comments []int64
+			var ids []int64
 			for i := range 24 {
-				c, err := s.Store.CreateComment(ctx, ada, models.NewComment{Target: &models.Target{Type: models.OnThing, ID: thing.ID}, Body: fmt.Sprintf("%02d *a* ", i) + strings.Repeat("word ", 13_000)})
+				c, err := s.Store.Comments.CreateComment(ctx, ada, comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: thing.ID}, Body: fmt.Sprintf("%02d *a* ", i) + strings.Repeat("word ", 13_000)})
 				if err != nil {
 					t.Fatal(err)
 				}
-				comments = append(comments, c.ID)
+				ids = append(ids, c.ID)
 			}
 			db, err := models.OpenDB(ctx, s.Settings.DatabaseURL)
 			if err != nil {
@@ -137,14 +138,14 @@ func TestStaleHTML(t *testing.T) {
 						t.Errorf("the HTML of %q is %q (%v), want %q", text, html, err, want)
 					}
 				}
-				rows, err := models.ByIDs(ctx, s.Store.Store, ada, fieldset.Of[models.Comment]("ShownBody"), comments)
+				rows, err := models.ByIDs(ctx, s.Store.Store, ada, fieldset.Of[models.Comment]("ShownBody"), ids)
 				var html []string
 				for _, c := range rows {
 					text, htmlErr := s.Store.HTML(ctx, c.ShownBody, c.Stale)
 					html, err = append(html, text), errors.Join(err, htmlErr)
 				}
-				if err != nil || len(html) != len(comments) {
-					t.Errorf("%d comments have HTML (%v), want %d", len(html), err, len(comments))
+				if err != nil || len(html) != len(ids) {
+					t.Errorf("%d comments have HTML (%v), want %d", len(html), err, len(ids))
 				}
 				plain := 0
 				for _, h := range html {
@@ -157,12 +158,12 @@ func TestStaleHTML(t *testing.T) {
 				}
 			}
 			// The limit of 1 MiB is enough for 16 comments of 65,007 bytes and the short texts of the thing.
-			read(18, len(comments)-16)
-			if updated, err := s.Store.RenderStale(ctx); err != nil || updated != len(comments)+1 {
-				t.Errorf("%d rows were rendered again (%v), want %d", updated, err, len(comments)+1)
+			read(18, len(ids)-16)
+			if updated, err := s.Store.Maintenance.RenderStale(ctx); err != nil || updated != len(ids)+1 {
+				t.Errorf("%d rows were rendered again (%v), want %d", updated, err, len(ids)+1)
 			}
 			read(0, 0)
-			if again, err := s.Store.RenderStale(ctx); again != 0 || err != nil {
+			if again, err := s.Store.Maintenance.RenderStale(ctx); again != 0 || err != nil {
 				t.Errorf("%d rows were rendered once more (%v), want 0", again, err)
 			}
 		})

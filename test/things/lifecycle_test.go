@@ -109,7 +109,7 @@ func TestLifecycleTogether(t *testing.T) {
 			return true
 		})
 		s.Fold()
-		if changed, err := s.Store.Recount(context.Background()); changed != 0 || err != nil {
+		if changed, err := s.Store.Maintenance.Recount(context.Background()); changed != 0 || err != nil {
 			t.Errorf("a recount changed %d counts (%v), want 0", changed, err)
 		}
 		if _, err := s.Store.Maintenance.CollectGarbage(context.Background(), 0, false); err != nil {

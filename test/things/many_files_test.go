@@ -10,6 +10,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/uploads"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -23,7 +24,7 @@ func TestManyFiles(t *testing.T) {
 		caller := auth.Caller{UserID: servertest.Must(s.Store.Admin().User(t.Context(), "ada"))(t).ID}
 		upload := func(n int) (files []models.FinalizeFile) {
 			for i := range n {
-				f := servertest.Must(s.Store.Upload(t.Context(), caller, models.NewUpload{Folder: fmt.Sprint("Box ", i%7), Name: fmt.Sprintf("note %d.txt", i), Bytes: strings.NewReader("note")}))(t)
+				f := servertest.Must(s.Store.Uploads.Upload(t.Context(), caller, uploads.NewUpload{Folder: fmt.Sprint("Box ", i%7), Name: fmt.Sprintf("note %d.txt", i), Bytes: strings.NewReader("note")}))(t)
 				files = append(files, models.FinalizeFile{ID: f.ID})
 			}
 			return files

@@ -345,7 +345,7 @@ func TestRestoredWithoutModel(t *testing.T) {
 			}
 		}
 		s.Fold()
-		if changed, err := s.Store.Recount(context.Background()); changed != 0 || err != nil {
+		if changed, err := s.Store.Maintenance.Recount(context.Background()); changed != 0 || err != nil {
 			t.Errorf("a recount changed %d counts (%v), want 0", changed, err)
 		}
 		servertest.SoundCatalogue(t, s)

@@ -57,7 +57,7 @@ func TestPublicationStates(t *testing.T) {
 			if v.Things.TotalCount != want || v.Search.TotalCount != want || v.User.ThingCount != want || v.User.Things.TotalCount != want || v.Category.ThingCount != want {
 				t.Errorf("%s: it is counted %+v, want %d", what, v, want)
 			}
-			if changed, err := s.Store.Recount(context.Background()); changed != 0 || err != nil {
+			if changed, err := s.Store.Maintenance.Recount(context.Background()); changed != 0 || err != nil {
 				t.Errorf("%s: a recount changed %d counts (%v), want 0", what, changed, err)
 			}
 		}

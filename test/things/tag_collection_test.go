@@ -60,7 +60,7 @@ func TestTagsAgainstCollector(t *testing.T) {
 		if err := <-collected; err != nil {
 			t.Errorf("the collector: %v", err)
 		}
-		if changed, err := s.Store.Recount(context.Background()); changed != 0 || err != nil {
+		if changed, err := s.Store.Maintenance.Recount(context.Background()); changed != 0 || err != nil {
 			t.Errorf("a recount changed %d counts (%v), want 0", changed, err)
 		}
 	})

@@ -28,6 +28,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/comments"
 	"github.com/meshyard/meshyard/models/webhook"
 	"github.com/meshyard/meshyard/test/servertest"
 )
@@ -536,7 +537,7 @@ func (c *commenting) hook(url string) (id int64, secret string) {
 func (c *commenting) comment(n int) {
 	c.t.Helper()
 	for range n {
-		servertest.Must(c.server.Store.CreateComment(c.t.Context(), c.ada, models.NewComment{Target: &c.on, Body: "Note."}))(c.t)
+		servertest.Must(c.server.Store.Comments.CreateComment(c.t.Context(), c.ada, comments.NewComment{Target: &c.on, Body: "Note."}))(c.t)
 	}
 }
 

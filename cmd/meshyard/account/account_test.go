@@ -27,7 +27,10 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/legacyclient"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/collections"
 	"github.com/meshyard/meshyard/models/fsck"
+	"github.com/meshyard/meshyard/models/makes"
+	"github.com/meshyard/meshyard/models/uploads"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -75,7 +78,7 @@ func (o *oldAccount) upload(caller auth.Caller, name string) int64 {
 	}
 	o.number++
 	content = append(bytes.Clone(content), fmt.Sprintf(" %d", o.number)...)
-	return must(o.s.Store.Upload(context.Background(), caller, models.NewUpload{Name: name, Bytes: bytes.NewReader(content)}))(o.t).ID
+	return must(o.s.Store.Uploads.Upload(context.Background(), caller, uploads.NewUpload{Name: name, Bytes: bytes.NewReader(content)}))(o.t).ID
 }
 
 func (o *oldAccount) thing(caller auth.Caller, i int, ancestors ...int64) int64 {
@@ -101,7 +104,7 @@ func (o *oldAccount) thing(caller auth.Caller, i int, ancestors ...int64) int64 
 func (o *oldAccount) make(caller auth.Caller, thing int64, name string, images ...string) {
 	o.t.Helper()
 	ctx := context.Background()
-	m, _, err := o.s.Store.CreateMake(ctx, caller, models.NewMake{ThingID: thing, Name: name, Description: "*Made* of " + name})
+	m, _, err := o.s.Store.Makes.CreateMake(ctx, caller, makes.NewMake{ThingID: thing, Name: name, Description: "*Made* of " + name})
 	must(m, err)(o.t)
 	for _, image := range images {
 		must(o.s.Store.Finalize(ctx, caller, []models.FinalizeFile{{ID: o.upload(caller, image)}}, models.Target{Type: models.OnMake, ID: m.ID}))(o.t)
@@ -181,9 +184,9 @@ func TestImportAccount(t *testing.T) {
 		o.make(ada, zoes, "Make of Zoe's", "zoe.png")
 		o.make(ada, lost, "Make of a lost thing", "lost.png")
 		for i := range max(n/10, 2) {
-			c := must(old.Store.CreateCollection(ctx, ada, models.NewCollection{Name: "Same name", Description: fmt.Sprint("Number ", i)}))(t)
+			c := must(old.Store.Collections.CreateCollection(ctx, ada, collections.NewCollection{Name: "Same name", Description: fmt.Sprint("Number ", i)}))(t)
 			for _, thing := range []int64{own[i], zoes, lost, own[i+1], own[5]} { // the last one is a draft
-				must(old.Store.Collect(ctx, ada, c.ID, thing))(t)
+				must(old.Store.Collections.Collect(ctx, ada, c.ID, thing))(t)
 			}
 		}
 		for _, thing := range []int64{zoes, lost} {
@@ -331,7 +334,7 @@ func TestImportAfterAMissingImage(t *testing.T) {
 		here := auth.Caller{UserID: u.ID, Scopes: auth.Scopes{auth.Read, auth.Write}}
 		there := &view{t: t, c: to.Client(to.Token("ada", auth.Read)), name: "ada"}
 		id := int64(there.list("/users/ada/copies")[0]["id"].(float64))
-		file := must(to.Store.Upload(ctx, here, models.NewUpload{Name: "two.png", Bytes: bytes.NewReader(o.png)}))(t)
+		file := must(to.Store.Uploads.Upload(ctx, here, uploads.NewUpload{Name: "two.png", Bytes: bytes.NewReader(o.png)}))(t)
 		must(to.Store.Finalize(ctx, here, []models.FinalizeFile{{ID: file.ID}}, models.Target{Type: models.OnMake, ID: id}))(t)
 
 		second := must(run(nil))(t)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/collections"
 	"github.com/meshyard/meshyard/models/importer"
 )
 
@@ -31,7 +32,7 @@ func (im *importing) collection(ctx context.Context, id int64) error {
 		if len(left) > 0 {
 			here = left[0]
 		} else {
-			created, err := im.store.CreateCollection(ctx, im.caller, models.NewCollection{Name: c.Name, Description: c.Description})
+			created, err := im.store.Collections.CreateCollection(ctx, im.caller, collections.NewCollection{Name: c.Name, Description: c.Description})
 			if err != nil {
 				return err
 			}
@@ -62,7 +63,7 @@ func (im *importing) collection(ctx context.Context, id int64) error {
 		return err
 	}
 	for _, thing := range things {
-		if _, err := im.store.Collect(ctx, im.caller, here, thing); err != nil {
+		if _, err := im.store.Collections.Collect(ctx, im.caller, here, thing); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/importer"
+	"github.com/meshyard/meshyard/models/makes"
 )
 
 func (im *importing) makes(ctx context.Context) error {
@@ -114,7 +115,7 @@ func (im *importing) createMake(ctx context.Context, id int64) (int64, error) {
 	case len(left) > 0:
 		here = left[0]
 	case thing != 0:
-		made, _, err := im.store.CreateMake(ctx, im.caller, models.NewMake{ThingID: thing, Name: name, Description: m.Description})
+		made, _, err := im.store.Makes.CreateMake(ctx, im.caller, makes.NewMake{ThingID: thing, Name: name, Description: m.Description})
 		if err != nil {
 			return 0, err
 		}

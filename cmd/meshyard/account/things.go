@@ -16,6 +16,7 @@ import (
 	"github.com/meshyard/meshyard/internal/license"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/importer"
+	"github.com/meshyard/meshyard/models/uploads"
 )
 
 // errOther means that the bytes could not be downloaded: there is no URL, or they differ from the
@@ -212,7 +213,7 @@ func (im *importing) upload(ctx context.Context, name string, size int64, md5 st
 		}
 		err = im.client.Bytes(ctx, address, func(r io.Reader, length int64) error {
 			got := newReceived(r)
-			f, err := im.store.Upload(ctx, im.caller, models.NewUpload{Name: name, Bytes: got, AtLeast: max(length, 0)})
+			f, err := im.store.Uploads.Upload(ctx, im.caller, uploads.NewUpload{Name: name, Bytes: got, AtLeast: max(length, 0)})
 			if err != nil {
 				if models.CodeOf(err) != models.Internal {
 					err = legacyclient.Final(err)
@@ -220,7 +221,7 @@ func (im *importing) upload(ctx context.Context, name string, size int64, md5 st
 				return err
 			}
 			if size >= 0 && got.size != size || md5 != "" && got.md5() != md5 {
-				err := im.store.DeletePendingUpload(ctx, im.caller, f.ID)
+				err := im.store.Uploads.DeletePendingUpload(ctx, im.caller, f.ID)
 				return errors.Join(fmt.Errorf("%w: got %d bytes with the MD5 %s, want %d and %s", errOther, got.size, got.md5(), size, md5), err)
 			}
 			id = f.ID

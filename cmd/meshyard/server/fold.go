@@ -35,7 +35,7 @@ func (a *Server) fold(ctx context.Context) error {
 	_, err2 := a.Store.FoldCounts(ctx)
 	return errors.Join(err, err2, a.db.TruncateLog(ctx, maxLog), a.thingsRanked.unlessPaused(func() error {
 		for began := time.Now(); time.Since(began) < rankFor; {
-			if ranked, err := a.Store.RankThings(ctx); err != nil || ranked == 0 {
+			if ranked, err := a.Store.Maintenance.RankThings(ctx); err != nil || ranked == 0 {
 				return err
 			}
 		}

@@ -43,7 +43,7 @@ func (a *Server) handlers(ctx context.Context, g *graph.Graph, addresses urls.Bu
 		return handlers{}, err
 	}
 	h.resumable, err = tus.Handler(tus.Options{
-		Store: a.Store, BaseURL: a.Settings.BaseURL, Limit: int64(a.Settings.UploadLimit), Shared: !a.db.OneWriter(),
+		Store: a.Store.Uploads, BaseURL: a.Settings.BaseURL, Limit: int64(a.Settings.UploadLimit), Shared: !a.db.OneWriter(),
 	})
 	if err != nil {
 		return handlers{}, err
@@ -100,10 +100,10 @@ func (a *Server) rest(g *graph.Graph, addresses urls.Builder, charge charger) (h
 		},
 		MayUpload: func(ctx context.Context, atLeast int64) error {
 			caller, _ := auth.From(ctx)
-			return a.Store.MayUpload(ctx, caller, atLeast)
+			return a.Store.Uploads.MayUpload(ctx, caller, atLeast)
 		},
 		StoreForm: func(ctx context.Context, form signing.Form, atLeast int64, file io.Reader) error {
-			return a.Store.StoreStaged(ctx, form.FileID, atLeast, form.Limit, file)
+			return a.Store.Uploads.StoreStaged(ctx, form.FileID, atLeast, form.Limit, file)
 		},
 	})
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/filesystem/durable"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
 	"github.com/meshyard/meshyard/models/maintenance"
 )
 
@@ -49,8 +50,8 @@ func CheckObjects(ctx context.Context, s config.Settings, objects *bucket.Bucket
 	if err != nil || len(pending) > 0 { // the tables of an older database may differ
 		return err
 	}
-	err = models.NewStore(db, objects, models.Options{}, nil).CheckBucket(ctx)
-	if errors.Is(err, models.ErrNoContents) || errors.Is(err, models.ErrUsedBucket) {
+	err = catalogue.New(db, objects, catalogue.Options{}, nil).Maintenance.CheckBucket(ctx)
+	if errors.Is(err, maintenance.ErrNoContents) || errors.Is(err, maintenance.ErrUsedBucket) {
 		return fmt.Errorf("the objects of the backup are not those of the database: %w", err)
 	}
 	return err

@@ -195,7 +195,7 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 	}
 	a.bucket.ServeLibraries(libraryFolders(a.Settings))
 	a.queue, err = jobs.New(a.db.SQL(), a.db.Engine, jobs.Handlers{
-		ExpireUpload:   func(ctx context.Context, id int64) error { return a.Store.ExpireUpload(ctx, id) },
+		ExpireUpload:   func(ctx context.Context, id int64) error { return a.Store.Uploads.ExpireUpload(ctx, id) },
 		PurgeAccount:   func(ctx context.Context, id int64) error { return a.Store.Account.PurgeAccount(ctx, id) },
 		FinishUpdate:   func(ctx context.Context, id int64) error { return a.Store.Bulk.Finish(ctx, id) },
 		SendMail:       a.mailHandler(),
@@ -260,7 +260,7 @@ func (a *Server) prepare(ctx context.Context, migrations bool) error {
 // CollectGarbage removes garbage, as the server does every hour.
 func (a *Server) CollectGarbage(ctx context.Context) error {
 	// All files in the bucket of another database would be garbage.
-	if err := a.Store.CheckBucket(ctx); err != nil {
+	if err := a.Store.Maintenance.CheckBucket(ctx); err != nil {
 		return fmt.Errorf("garbage is not collected: %w", err)
 	}
 	// The database may be a copy that was made a moment ago. The original sets a new mark until the
@@ -269,8 +269,8 @@ func (a *Server) CollectGarbage(ctx context.Context) error {
 	if time.Since(a.opened) < jobs.CollectEvery {
 		idle = 2 * jobs.CollectEvery
 	}
-	claimed, err := a.Store.ClaimBucket(ctx, idle)
-	if errors.Is(err, models.ErrOtherCollector) {
+	claimed, err := a.Store.Maintenance.ClaimBucket(ctx, idle)
+	if errors.Is(err, maintenance.ErrOtherCollector) {
 		return fmt.Errorf("garbage is not collected: %w: if the bucket belongs to this database alone, run meshyard gc --take-over", err)
 	}
 	if err != nil || !claimed {
@@ -323,7 +323,7 @@ func (a *Server) RetryJob(ctx context.Context, id int64) error { return a.queue.
 
 // backfill stores values that rows written by earlier versions lack.
 func (a *Server) backfill(ctx context.Context) error {
-	rendered, err := a.Store.RenderStale(ctx)
+	rendered, err := a.Store.Maintenance.RenderStale(ctx)
 	if rendered > 0 {
 		a.Logger.Info("rendered stored HTML again", "rows", rendered)
 	}

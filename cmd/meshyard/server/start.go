@@ -14,7 +14,7 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/outage"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/maintenance"
 )
 
 const (
@@ -51,14 +51,14 @@ func openProbed(ctx context.Context, s config.Settings, logger *slog.Logger) (*S
 	if err := a.bucket.Probe(probe); err != nil {
 		return nil, errors.Join(startError("--bucket-url", s.BucketURL, err), a.Close())
 	}
-	err = a.Store.CheckBucket(probe)
+	err = a.Store.Maintenance.CheckBucket(probe)
 	if err == nil {
-		err = a.Store.CheckCollector(probe)
+		err = a.Store.Maintenance.CheckCollector(probe)
 	}
 	switch {
-	case errors.Is(err, models.ErrNoContents), errors.Is(err, models.ErrOtherCollector):
+	case errors.Is(err, maintenance.ErrNoContents), errors.Is(err, maintenance.ErrOtherCollector):
 		logger.Error("check --bucket-url and --database-url: garbage is not collected", "error", err.Error())
-	case errors.Is(err, models.ErrUsedBucket):
+	case errors.Is(err, maintenance.ErrUsedBucket):
 		err = fmt.Errorf("%w: check --data and --database-url; to begin with an empty catalogue, use an empty bucket", err)
 		return nil, errors.Join(startError("--bucket-url", s.BucketURL, err), a.Close())
 	case err != nil:

@@ -168,11 +168,11 @@ const (
 
 // Parts implements webpage.Sitemap.
 func (s sitemap) Parts(ctx context.Context, size int) (parts []webpage.SitemapPart, err error) {
-	things, err := s.store.RangesOfThings(ctx, int64(size))
+	things, err := s.store.Lists.RangesOfThings(ctx, int64(size))
 	if err != nil {
 		return nil, err
 	}
-	creators, err := s.store.RangesOfCreators(ctx, int64(size))
+	creators, err := s.store.Lists.RangesOfCreators(ctx, int64(size))
 	for _, r := range things {
 		parts = append(parts, webpage.SitemapPart{Kind: partOfThings, Number: r.Number, Count: r.Count})
 	}
@@ -185,13 +185,13 @@ func (s sitemap) Parts(ctx context.Context, size int) (parts []webpage.SitemapPa
 // Part implements webpage.Sitemap.
 func (s sitemap) Part(ctx context.Context, size int, part webpage.SitemapPart) (found []webpage.SitemapPage, err error) {
 	if part.Kind == partOfThings {
-		things, err := s.store.ThingsInRange(ctx, int64(size), part.Number)
+		things, err := s.store.Lists.ThingsInRange(ctx, int64(size), part.Number)
 		for _, t := range things {
 			found = append(found, webpage.SitemapPage{Path: fmt.Sprintf("/thing:%d", t.ID), ModifiedAt: &t.ModifiedAt})
 		}
 		return found, err
 	}
-	names, err := s.store.CreatorsInRange(ctx, int64(size), part.Number)
+	names, err := s.store.Lists.CreatorsInRange(ctx, int64(size), part.Number)
 	for _, name := range names {
 		if !isReserved(name) {
 			found = append(found, webpage.SitemapPage{Path: "/" + name})

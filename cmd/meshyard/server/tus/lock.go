@@ -9,8 +9,7 @@ import (
 
 	"github.com/tus/tusd/v2/pkg/handler"
 
-	"github.com/meshyard/meshyard/models"
-	"github.com/meshyard/meshyard/models/catalogue"
+	"github.com/meshyard/meshyard/models/uploads"
 )
 
 const (
@@ -45,7 +44,7 @@ func (l patientLock) Lock(ctx context.Context, requestUnlock func()) error {
 func (l patientLock) Unlock() error { return l.held.Unlock() }
 
 // locker keeps locks in the rows of the uploads, so that they hold for all nodes.
-type locker struct{ store *catalogue.Catalogue }
+type locker struct{ store *uploads.Store }
 
 func (l locker) NewLock(id string) (handler.Lock, error) {
 	number, err := strconv.ParseInt(id, 10, 64)
@@ -57,7 +56,7 @@ func (l locker) NewLock(id string) (handler.Lock, error) {
 
 // lock is the lock of a request.
 type lock struct {
-	store    *catalogue.Catalogue
+	store    *uploads.Store
 	id       int64
 	by       string
 	released chan struct{}
@@ -101,7 +100,7 @@ func (l *lock) renew(ctx context.Context, requestUnlock func()) {
 		if err == nil {
 			renewed = at
 		}
-		if err == nil && !keep || time.Since(renewed) > models.UploadLease/2 {
+		if err == nil && !keep || time.Since(renewed) > uploads.UploadLease/2 {
 			requestUnlock()
 			if err != nil || !keep {
 				l.keepUntilReleased(ctx)

@@ -11,21 +11,21 @@ import (
 	"github.com/tus/tusd/v2/pkg/handler"
 
 	"github.com/meshyard/meshyard/models"
-	"github.com/meshyard/meshyard/models/catalogue"
+	"github.com/meshyard/meshyard/models/uploads"
 	"github.com/meshyard/meshyard/rest"
 )
 
 // store is the data store of tusd.
-type store struct{ *catalogue.Catalogue }
+type store struct{ *uploads.Store }
 
 // upload is an upload of the caller of a request.
 type upload struct {
 	store
-	row *models.Resumable
+	row *uploads.Resumable
 }
 
 func (s store) NewUpload(ctx context.Context, info handler.FileInfo) (handler.Upload, error) {
-	n := models.NewResumable{
+	n := uploads.NewResumable{
 		Name: info.MetaData["filename"], Kind: models.FileKind(info.MetaData["kind"]), SHA256: info.MetaData["sha256"],
 		Metadata: info.MetaData, Partial: info.IsPartial,
 	}

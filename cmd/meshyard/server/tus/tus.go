@@ -22,7 +22,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/urls"
 	"github.com/meshyard/meshyard/models"
-	"github.com/meshyard/meshyard/models/catalogue"
+	"github.com/meshyard/meshyard/models/uploads"
 	"github.com/meshyard/meshyard/rest"
 )
 
@@ -42,7 +42,7 @@ const (
 
 // Options are the options of Handler.
 type Options struct {
-	Store *catalogue.Catalogue
+	Store *uploads.Store
 	// BaseURL is the URL under which clients reach the server, for the URLs of uploads.
 	BaseURL string
 	Limit   int64 // bytes of one file
@@ -88,7 +88,7 @@ func IsPart(r *http.Request) bool {
 
 // server authorizes requests, and adds what tusd lacks.
 type server struct {
-	store *catalogue.Catalogue
+	store *uploads.Store
 	base  string
 	tus   http.Handler
 }
@@ -126,7 +126,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // find returns an upload of the caller.
-func (s *server) find(ctx context.Context, id string) (*models.Resumable, error) {
+func (s *server) find(ctx context.Context, id string) (*uploads.Resumable, error) {
 	number, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
 		return nil, &models.Error{Code: models.NotFound, Message: "upload " + strconv.Quote(id) + " does not exist"}
@@ -140,7 +140,7 @@ func callerOf(ctx context.Context) auth.Caller {
 }
 
 // describe sets the headers that every response about an upload has.
-func describe(h http.Header, u *models.Resumable) {
+func describe(h http.Header, u *uploads.Resumable) {
 	h.Set(FileIDHeader, strconv.FormatInt(u.FileID, 10))
 	if !u.Done {
 		h.Set("Upload-Expires", u.ExpiresAt.UTC().Format(http.TimeFormat))
