@@ -31,6 +31,7 @@ func (m *matrix) filled(text string, sc servertest.Fixture, caller int) string {
 		if make := own[name[1:]]; make != nil && !ok {
 			value = "0"
 			if user := m.names[caller]; user != "" {
+				m.unchanged()
 				value, m.before = servertest.ID(make(user)), nil
 			}
 		}

@@ -63,18 +63,21 @@ func TestPermissions(t *testing.T) {
 // check checks a cell against rules that hold independently of the document.
 func (m *matrix) check(p permission, in string, caller int, v outcome) {
 	m.T.Helper()
-	scope, want := m.scopeOf(p), 0
-	switch {
-	case caller == anonymous, caller == overdue:
-		want = 401
-	case caller == wrongScope, scope != "read" && (caller == suspended || caller == application):
-		want = 403
-	default:
-		return
-	}
-	if v.status != want || len(v.shown) > 0 {
+	if want, ok := m.rejection(p, caller); ok && (v.status != want || len(v.shown) > 0) {
 		m.T.Errorf("%s, %s, %s: got %s, want %d independently of the document", p.field, in, columns[caller], v, want)
 	}
+}
+
+// rejection returns the status with which a call must be rejected, whatever the object.
+func (m *matrix) rejection(p permission, caller int) (status int, ok bool) {
+	m.T.Helper()
+	switch {
+	case caller == anonymous, caller == overdue:
+		return 401, true
+	case caller == wrongScope, m.scopeOf(p) != "read" && (caller == suspended || caller == application):
+		return 403, true
+	}
+	return 0, false
 }
 
 // preview waits until the files of all fixtures have previews, so that the results do not depend on
