@@ -124,7 +124,7 @@ func (sc *scan) findRows(ctx context.Context, merges []*merge) error {
 	}
 	for _, m := range merges {
 		if !m.known {
-			if m.thing, m.from = sc.moved.origin(m.found); m.from != "" {
+			if m.thing, m.from = sc.origin(m.found); m.from != "" {
 				sc.moved.things[m.thing] = ""
 			}
 		}

@@ -34,6 +34,8 @@ type merge struct {
 	changed int64          // updated files with other bytes
 	moved   int64          // updated files that were at another path
 	gone    []int64        // files that are no longer there
+	// unmarked is the number of updated files that this scan had marked as missing before.
+	unmarked int64
 }
 
 // newMerge returns a thing to store, or nil if it cannot be stored. It skips files that cannot.
@@ -83,7 +85,7 @@ func (sc *scan) compare(ctx context.Context, merges []*merge) error {
 	keys = slices.DeleteFunc(keys, func(k string) bool { return byKey[k] != nil })
 	for some := range slices.Chunk(keys, atOnce) { // those of other things
 		var rows []*models.File
-		err := sc.core.DB.Write.NewSelect().Model(&rows).Column("id", "owner_id", "name", "folder", "kind", "state", "size", "sha256", "object_key", "target_id", "rank", "missing_since").
+		err := sc.core.DB.Write.NewSelect().Model(&rows).Column(fileColumns...).
 			Where("object_key IN (?)", bun.List(some)).Scan(ctx)
 		if err != nil {
 			return err
@@ -92,8 +94,19 @@ func (sc *scan) compare(ctx context.Context, merges []*merge) error {
 			byKey[f.ObjectKey] = f
 		}
 	}
+	sc.sums = map[string]string{}
+	taken := map[int64]bool{}
 	for _, m := range merges {
 		m.compare(sc, byThing[m.thing], byKey)
+		for _, f := range m.updated {
+			taken[f.ID] = true
+		}
+	}
+	for _, m := range merges { // files that another thing of the batch has now are not gone
+		m.gone = slices.DeleteFunc(m.gone, func(id int64) bool { return taken[id] })
+		for _, id := range m.gone {
+			sc.moved.lost.marked[id] = true
+		}
 	}
 	return nil
 }
@@ -103,9 +116,9 @@ func (sc *scan) compare(ctx context.Context, merges []*merge) error {
 func (m *merge) compare(sc *scan, rows []*models.File, byKey map[string]*models.File) {
 	left := map[int64]*models.File{}
 	byPath, byPrint := map[string]*models.File{}, map[uint64]*models.File{}
-	last := int32(-1)
+	last, owner := int32(-1), sc.owner.UserID
 	for _, f := range rows {
-		left[f.ID] = f
+		left[f.ID], owner = f, f.OwnerID
 		last = max(last, f.Rank)
 	}
 	for _, key := range m.keys {
@@ -130,13 +143,24 @@ func (m *merge) compare(sc *scan, rows []*models.File, byKey map[string]*models.
 				row = f
 			}
 		}
+		same := false
+		if row == nil {
+			row = sc.sameBytes(found, func(f *models.File) bool {
+				_, isOfVanished := sc.moved.things[f.TargetID] // its files go where the thing is found
+				return left[f.ID] != nil || !isOfVanished && f.OwnerID == owner
+			})
+			if same = row != nil; same && sc.moved.lost.marked[row.ID] {
+				m.unmarked++
+			}
+		}
 		if row == nil {
 			last++
 			m.added = append(m.added, sc.newFile(found, key, last))
 			continue
 		}
 		delete(left, row.ID)
-		m.update(row, found, key)
+		sc.moved.lost.remove(row)
+		m.update(row, found, key, same)
 	}
 	for id, f := range left {
 		if f.MissingSince == nil && !sc.tree.isUncertain(pathOf(f)) {
@@ -159,14 +183,15 @@ func pathOf(f *models.File) string {
 	return was.Path
 }
 
-// update records what of a row differs from the file that was found.
-func (m *merge) update(row *models.File, found layout.File, key string) {
+// update records what of a row differs from the file that was found. same says that the bytes were
+// compared, and are the same.
+func (m *merge) update(row *models.File, found layout.File, key string, same bool) {
 	name, folder := path.Base(found.Path), folderOf(found.Path)
 	if row.ObjectKey == key && row.TargetID == m.thing && row.Name == name && row.Folder == folder && row.MissingSince == nil {
 		return
 	}
 	if was, ok := bucket.ParseLibraryKey(row.ObjectKey); ok && row.ObjectKey != key {
-		if was.Size != found.Size || was.ModTime != found.ModTime {
+		if !same && (was.Size != found.Size || was.ModTime != found.ModTime) {
 			row.SHA256, row.MD5 = "", "" // until it is read
 			m.changed++
 		} else {
@@ -234,6 +259,6 @@ func (sc *scan) storeThing(ctx context.Context, tx bun.Tx, m *merge, counts *Cou
 	counts.FilesAdded += int64(len(m.added))
 	counts.FilesChanged += m.changed
 	counts.FilesMoved += m.moved
-	counts.FilesMissing += int64(len(m.gone))
+	counts.FilesMissing += int64(len(m.gone)) - m.unmarked
 	return nil
 }

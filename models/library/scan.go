@@ -45,6 +45,7 @@ type scan struct {
 	owner   auth.Caller
 	tree    *tree
 	moved   *vanished
+	sums    map[string]string // SHA-256 of files that were read, of the current batch
 	counts  Counts
 	batch   batch
 
@@ -85,7 +86,7 @@ func (s *Store) Scan(ctx context.Context, name string, report func(Progress)) (c
 		return Counts{}, fmt.Errorf("library %s: %w", name, err)
 	}
 	defer root.Close()
-	sc := &scan{Store: s, folder: folder, root: root, library: l, lease: held, owner: owner, report: report}
+	sc := &scan{Store: s, folder: folder, root: root, library: l, lease: held, owner: owner, report: report, sums: map[string]string{}}
 	if err := sc.run(ctx); err != nil {
 		return sc.counts, fmt.Errorf("library %s: %w", name, err)
 	}

@@ -22,6 +22,7 @@ type vanished struct {
 	seed   maphash.Seed
 	things map[int64]string // the sources, by thing; "" once a thing was found elsewhere
 	byFile map[uint64]int64 // things by name, size and modification time of their files
+	lost   lost
 }
 
 // print returns what identifies a file wherever it is.
@@ -35,7 +36,7 @@ func (v *vanished) print(name string, size, modTime int64) uint64 {
 // findVanished finds the things of places that changed or are gone whose source does not exist any
 // more.
 func (sc *scan) findVanished(ctx context.Context, changed map[key]bool, gone []key) (*vanished, error) {
-	v := &vanished{seed: maphash.MakeSeed(), things: map[int64]string{}, byFile: map[uint64]int64{}}
+	v := &vanished{seed: maphash.MakeSeed(), things: map[int64]string{}, byFile: map[uint64]int64{}, lost: newLost()}
 	isGone := map[key]bool{}
 	for _, k := range gone {
 		isGone[k] = true
@@ -44,10 +45,28 @@ func (sc *scan) findVanished(ctx context.Context, changed map[key]bool, gone []k
 	if err := sc.core.DB.Write.NewSelect().Model(&rows).Where("library_id = ? AND thing_id IS NOT NULL", sc.library.ID).Scan(ctx, &rows); err != nil {
 		return nil, err
 	}
+	missing, err := sc.missing(ctx, len(changed) > 0)
+	if err != nil {
+		return nil, err
+	}
+	var stay []int64 // things of which files may be gone
 	for _, t := range rows {
-		if k := (key{t.PlacePath, t.PlaceKind}); (isGone[k] || changed[k]) && !sc.exists(t.Source) {
+		k := key{t.PlacePath, t.PlaceKind}
+		switch affected := isGone[k] || changed[k]; {
+		case (affected || missing[*t.ThingID] != nil) && !sc.exists(t.Source):
 			v.things[*t.ThingID] = t.Source
+		case affected:
+			stay = append(stay, *t.ThingID)
+		default:
+			v.lost.add(missing[*t.ThingID]...)
 		}
+	}
+	for some := range slices.Chunk(stay, atOnce) {
+		files, err := sc.filesOf(ctx, some)
+		if err != nil {
+			return nil, err
+		}
+		v.lost.add(slices.DeleteFunc(files, func(f *models.File) bool { return sc.exists(bucket.EscapePath(pathOf(f))) })...)
 	}
 	ids := make([]int64, 0, len(v.things))
 	for id := range v.things {
@@ -58,6 +77,7 @@ func (sc *scan) findVanished(ctx context.Context, changed map[key]bool, gone []k
 		if err != nil {
 			return nil, err
 		}
+		v.lost.add(files...)
 		for _, f := range files {
 			if was, ok := bucket.ParseLibraryKey(f.ObjectKey); ok {
 				v.byFile[v.print(path.Base(was.Path), was.Size, was.ModTime)] = f.TargetID
@@ -80,13 +100,16 @@ func (sc *scan) exists(escaped string) bool {
 	return err == nil
 }
 
+// fileColumns are the columns of files that a scan compares.
+var fileColumns = []string{"id", "owner_id", "name", "folder", "kind", "state", "size", "sha256", "object_key", "target_id", "rank", "missing_since"}
+
 // filesOf returns the files of things that are in this library.
 func (sc *scan) filesOf(ctx context.Context, things []int64) (files []*models.File, err error) {
 	if len(things) == 0 {
 		return nil, nil
 	}
 	err = sc.core.DB.Write.NewSelect().Model(&files).
-		Column("id", "owner_id", "name", "folder", "kind", "state", "size", "sha256", "object_key", "target_id", "rank", "missing_since").
+		Column(fileColumns...).
 		Where("target_type = ? AND target_id IN (?) AND object_key LIKE ?", models.OnThing, bun.List(things), sc.prefix()+"%").
 		Order("id").Scan(ctx)
 	return files, err
@@ -97,14 +120,33 @@ func (sc *scan) filesOf(ctx context.Context, things []int64) (files []*models.Fi
 func (sc *scan) prefix() string { return bucket.LibraryPrefix + sc.folder.Name + "/" }
 
 // origin returns the vanished thing that a thing was before it moved, with its source: the one with
-// most of its files, if these are at least half of its files or of the files of either.
-func (v *vanished) origin(t layout.Thing) (id int64, source string) {
+// most of its files, if these are at least half of its files.
+//
+// Files are the same if they have the same name, size and modification time. If that finds nothing,
+// the contents of those are compared that have the size of a file of a vanished thing.
+func (sc *scan) origin(t layout.Thing) (id int64, source string) {
+	v := sc.moved
 	if len(v.byFile) == 0 {
 		return 0, ""
 	}
+	id, source = v.most(t, func(f layout.File) int64 { return v.byFile[v.print(path.Base(f.Source), f.Size, f.ModTime)] })
+	if id != 0 {
+		return id, source
+	}
+	return v.most(t, func(f layout.File) int64 {
+		if row := sc.sameBytes(f, func(row *models.File) bool { return v.things[row.TargetID] != "" }); row != nil {
+			return row.TargetID
+		}
+		return 0
+	})
+}
+
+// most returns the vanished thing to which most files of a thing belonged, if these are at least
+// half of its files.
+func (v *vanished) most(t layout.Thing, of func(layout.File) int64) (id int64, source string) {
 	shared := map[int64]int{}
 	for _, f := range t.Files {
-		if thing := v.byFile[v.print(path.Base(f.Source), f.Size, f.ModTime)]; v.things[thing] != "" {
+		if thing := of(f); v.things[thing] != "" {
 			shared[thing]++
 			if shared[thing] > shared[id] {
 				id = thing

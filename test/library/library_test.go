@@ -338,6 +338,83 @@ func TestRescan(t *testing.T) {
 	})
 }
 
+// TestMoved checks that things and files that were moved are recognized by their contents, although
+// their times and names are new, that they keep their ids and likes, and that copies are new files.
+func TestMoved(t *testing.T) {
+	each(t, func(w *world) {
+		w.write(map[string]string{
+			"Box/box.stl": "solid box", "Box/lid.stl": "solid lid", "Cup/cup.stl": "solid cup", "Cup/saucer.stl": "solid saucer", "Vase/vase.stl": "solid vase",
+		})
+		w.scan(library.Counts{ThingsAdded: 3, FilesAdded: 5})
+		w.read()
+		before := w.things()
+		w.staff.Query(`mutation ($id: ID!) { publishThing(input: { id: $id, acceptUnknownLicense: true }) { thing { id } } }`, map[string]any{"id": before["Box"].ID}, new(any))
+		w.User("bob").Query(`mutation ($id: ID!) { likeThing(input: { id: $id }) { thing { id } } }`, map[string]any{"id": before["Box"].ID}, new(any))
+
+		// A program copies the folder, so that the times change, and renames a file.
+		if err := os.RemoveAll(filepath.Join(w.dir, "Box")); err != nil {
+			t.Fatal(err)
+		}
+		w.write(map[string]string{"Kept/My box/box v2.stl": "solid box", "Kept/My box/lid.stl": "solid lid"})
+		w.scan(library.Counts{FilesMoved: 2})
+		after := w.things()
+		if got := after["Box"]; got.ID != before["Box"].ID || got.LikeCount != 1 || got.file("box v2.stl").ID != before["Box"].file("box.stl").ID || got.file("box v2.stl").SHA256 == "" {
+			t.Errorf("a copied folder: got %+v, want %+v", got, before["Box"])
+		}
+
+		// A single file is moved to another thing, in both directions of the order of paths.
+		w.rename("Cup/saucer.stl", "Vase/dish.stl")
+		w.rename("Vase/vase.stl", "Cup/vase.stl")
+		w.scan(library.Counts{FilesMoved: 2})
+		after = w.things()
+		if got := after["Vase"]; len(got.Files) != 1 || got.file("dish.stl").ID != before["Cup"].file("saucer.stl").ID {
+			t.Errorf("a file in another thing: got %+v", got)
+		}
+		if got := after["Cup"]; len(got.Files) != 2 || got.file("vase.stl").ID != before["Vase"].file("vase.stl").ID || got.file("vase.stl").IsMissing {
+			t.Errorf("a file in another thing: got %+v", got)
+		}
+		w.checkBytes(after["Cup"].file("vase.stl"), "solid vase")
+
+		// A file comes back elsewhere after a scan has found it missing; a copy is a new file.
+		w.rename("Cup/cup.stl", "../cup.stl")
+		w.scan(library.Counts{FilesMissing: 1})
+		w.wantProblem("MISSING_FILE Cup cup.stl")
+		w.rename("../cup.stl", "Vase/cup.stl")
+		w.write(map[string]string{"Vase/copy of dish.stl": "solid saucer"})
+		w.scan(library.Counts{FilesMoved: 1, FilesAdded: 1})
+		after = w.things()
+		if got := after["Vase"]; len(got.Files) != 3 || got.file("cup.stl").ID != before["Cup"].file("cup.stl").ID || got.file("dish.stl").ID != before["Cup"].file("saucer.stl").ID {
+			t.Errorf("a file that came back: got %+v", got)
+		}
+		w.wantProblem("")
+		w.scan(library.Counts{})
+		w.read()
+		w.check()
+	})
+}
+
+// wantProblem checks which file is missing; "": none.
+func (w *world) wantProblem(want string) {
+	w.t.Helper()
+	var r struct {
+		Problems struct {
+			Nodes []struct {
+				Kind, Message string
+				Thing         struct{ Name string }
+				File          struct{ Name string }
+			}
+		}
+	}
+	w.staff.Query(`{ problems(kinds: [MISSING_FILE]) { nodes { kind message thing { name } file { name } } } }`, nil, &r)
+	got := ""
+	for _, p := range r.Problems.Nodes {
+		got += p.Kind + " " + p.Thing.Name + " " + p.File.Name
+	}
+	if got != want {
+		w.t.Errorf("problems: got %q, want %q", got, want)
+	}
+}
+
 // changed checks that a file that has changed since the last scan is not served.
 func (w *world) changed(f file) {
 	w.t.Helper()
