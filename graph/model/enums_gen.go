@@ -261,6 +261,7 @@ func AppendPrintChoice(b []byte, v models.PrintChoice) []byte { return printChoi
 func UnmarshalPrintChoice(v any) (models.PrintChoice, error) { return printChoice.Unmarshal(v) }
 
 var problemKind = graphqlenum.Of("ProblemKind", map[string]problem.Kind{
+	"MISSING_FILE":      problem.MissingFile,
 	"NO_PREVIEW":        problem.NoPreview,
 	"NOT_WATERTIGHT":    problem.NotWatertight,
 	"SUSPICIOUS_UNITS":  problem.SuspiciousUnits,

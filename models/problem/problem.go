@@ -1,5 +1,5 @@
-// Package problem finds what is wrong with things: files without a preview, meshes with holes,
-// suspicious sizes, duplicates, and things without a license or tags.
+// Package problem finds what is wrong with things: missing files, files without a preview, meshes
+// with holes, suspicious sizes, duplicates, and things without a license or tags.
 package problem
 
 import (
@@ -19,6 +19,7 @@ type Kind string
 
 // The kinds of problems. Those of the first group are about files.
 const (
+	MissingFile      Kind = "missing_file"
 	NoPreview        Kind = "no_preview"
 	NotWatertight    Kind = "not_watertight"
 	SuspiciousUnits  Kind = "suspicious_units"
@@ -30,7 +31,7 @@ const (
 )
 
 // Kinds are all kinds, in the order of the list.
-var Kinds = []Kind{NoPreview, NotWatertight, SuspiciousUnits, DuplicateContent, DuplicateShape, NoLicense, NoTags}
+var Kinds = []Kind{MissingFile, NoPreview, NotWatertight, SuspiciousUnits, DuplicateContent, DuplicateShape, NoLicense, NoTags}
 
 // A model is suspicious if its longest side is outside of these bounds: its file probably has
 // another unit than millimeters.
@@ -63,6 +64,8 @@ func (p *Problem) id() int64 {
 // Message describes the problem.
 func (p *Problem) Message() string {
 	switch p.Kind {
+	case MissingFile:
+		return "The last scan of the library did not find the file."
 	case NoPreview:
 		return "The preview could not be generated: " + p.Reason
 	case NotWatertight:
@@ -193,6 +196,8 @@ func (s *Store) query(f Find, kind Kind) (q *bun.SelectQuery, id string) {
 		same += " AND o.owner_id = f.owner_id"
 	}
 	switch kind {
+	case MissingFile:
+		q = q.Where("f.missing_since IS NOT NULL")
 	case NoPreview:
 		q = q.Join("JOIN previews AS p ON p.id = f.preview_id").ColumnExpr("p.error AS reason").Where("f.preview_id <> 0 AND p.state = ?", models.PreviewFailed)
 	case NotWatertight:

@@ -79,7 +79,7 @@ export type PrintChoice = 'YES' | 'NO' | 'EITHER';
 
 export type PrintSettingsInput = { printer?: string | null; rafts?: PrintChoice | null; supports?: PrintChoice | null; resolution?: string | null; infill?: string | null; filamentBrand?: string | null; filamentColor?: string | null; filamentMaterial?: string | null; };
 
-export type ProblemKind = 'NO_PREVIEW' | 'NOT_WATERTIGHT' | 'SUSPICIOUS_UNITS' | 'DUPLICATE_CONTENT' | 'DUPLICATE_SHAPE' | 'NO_LICENSE' | 'NO_TAGS';
+export type ProblemKind = 'MISSING_FILE' | 'NO_PREVIEW' | 'NOT_WATERTIGHT' | 'SUSPICIOUS_UNITS' | 'DUPLICATE_CONTENT' | 'DUPLICATE_SHAPE' | 'NO_LICENSE' | 'NO_TAGS';
 
 export type ProcessingState = 'WAITING' | 'RUNNING' | 'DONE' | 'FAILED' | 'NOT_APPLICABLE';
 
