@@ -11,12 +11,12 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// maxLost is the maximum number of missing files of earlier scans among which a scan looks for moved
-// files.
+// maxLost is the maximum number of missing files of earlier scans among which a scan looks for
+// moved files.
 const maxLost = 50_000
 
-// lost are the files that are no longer where they were. A file with the same bytes elsewhere is one
-// of them that was moved.
+// lost are the files that are no longer where they were. A file with the same bytes elsewhere is
+// one of them that was moved.
 type lost struct {
 	bySize map[int64][]*models.File // only those that were read
 	marked map[int64]bool           // those that this scan has marked as missing
@@ -82,8 +82,8 @@ func (sc *scan) sum(file string) string {
 	return sum
 }
 
-// missing returns the files of the library that earlier scans did not find, by their things. Without
-// changed places, nothing can have moved, and it returns none.
+// missing returns the files of the library that earlier scans did not find, by their things.
+// Without changed places, nothing can have moved, and it returns none.
 func (sc *scan) missing(ctx context.Context, changed bool) (map[int64][]*models.File, error) {
 	if !changed {
 		return nil, nil

@@ -13,8 +13,8 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 )
 
-// TestBrowserGalleryLibraries scans a library and makes a dry run by keyboard, in English and German,
-// also on a phone.
+// TestBrowserGalleryLibraries scans a library and makes a dry run, in English and German, also on a
+// phone.
 func TestBrowserGalleryLibraries(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {

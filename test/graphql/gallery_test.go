@@ -83,7 +83,8 @@ func TestGallery(t *testing.T) {
 		return of
 	}
 	library := func(s *config.Settings) {
-		s.Library = []config.Library{{Name: "models", Dir: filepath.Join("testdata", "library")}} // responses contain the path
+		// Responses contain the path.
+		s.Library = []config.Library{{Name: "models", Dir: filepath.Join("testdata", "library")}}
 	}
 	var lite, pg map[string]expense
 	t.Run("sqlite", func(t *testing.T) { lite = run(t, servertest.Start(t, "sqlite", library), 2) })
