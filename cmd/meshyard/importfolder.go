@@ -16,6 +16,7 @@ import (
 	"github.com/meshyard/meshyard/internal/layout"
 	"github.com/meshyard/meshyard/internal/license"
 	"github.com/meshyard/meshyard/models/catalogue"
+	"github.com/meshyard/meshyard/models/importer"
 )
 
 // importOptions are the flags of imports from folders and archives.
@@ -98,7 +99,8 @@ func (src source) find(ctx context.Context, o importOptions, visit func(layout.R
 // run imports the things of all sources. If a thing cannot be imported, it continues with the next
 // one and returns an error at the end. It stops at an outage.
 func (o importOptions) run(ctx context.Context, s config.Settings, logger *slog.Logger, sources []source) error {
-	if _, err := licenseID(o.License); err != nil {
+	fallback, err := licenseID(o.License)
+	if err != nil {
 		return err
 	}
 	if o.DryRun {
@@ -111,7 +113,8 @@ func (o importOptions) run(ctx context.Context, s config.Settings, logger *slog.
 		if err != nil {
 			return err
 		}
-		im := &importing{importOptions: o, store: store, caller: auth.Caller{UserID: owner.ID, Role: owner.Role(), Scopes: auth.Scopes{auth.Read, auth.Write}}, collections: map[string]int64{}}
+		caller := auth.Caller{UserID: owner.ID, Role: owner.Role(), Scopes: auth.Scopes{auth.Read, auth.Write}}
+		im := &importing{FoundImport: store.Importer.Found(caller, importer.FoundOptions{Publish: o.Publish, License: fallback, Category: o.Category})}
 		started := time.Now()
 		for _, src := range sources {
 			skipped, err := src.find(ctx, o, func(r layout.Result) error { return im.place(ctx, src, r) })

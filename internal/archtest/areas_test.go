@@ -20,7 +20,7 @@ var areas = map[string][]string{
 	"comments":    {},
 	"files":       {},
 	"fsck":        {"maintenance", "previews", "uploads"},
-	"importer":    {"maintenance"},
+	"importer":    {"collections", "maintenance", "uploads"},
 	"library":     {},
 	"lists":       {},
 	"maintenance": {"previews", "uploads"},

@@ -91,7 +91,7 @@ func New(db *models.DB, b *bucket.Bucket, options Options, enqueue func(ctx cont
 	c.Printed = printed.New(core)
 	c.Search = search.New(core, c.Lists)
 	c.Previews = previews.New(core)
-	c.Importer = importer.New(core)
+	c.Importer = importer.New(core, c.Collections, c.Uploads)
 	c.Library = library.New(core, options.Libraries)
 	c.Maintenance = maintenance.New(core, c.Previews, c.Uploads)
 	c.Fsck = fsck.New(core, c.Maintenance, c.Previews, c.Uploads)

@@ -1,4 +1,4 @@
-package main
+package importer
 
 import (
 	"context"
@@ -39,7 +39,7 @@ func (f *sourceFile) Read(p []byte) (n int, err error) {
 
 // uploading uploads the files of a thing.
 type uploading struct {
-	*importing
+	*FoundImport
 	files  fs.FS
 	done   map[string]*models.File // by path; nil: the file cannot be read, or the server rejected it
 	unread []string                // the paths of files that cannot be read
@@ -51,7 +51,7 @@ func (up *uploading) discard(ctx context.Context) {
 	for _, f := range up.done {
 		if f != nil {
 			// If that fails, the upload expires.
-			_ = up.store.Uploads.DeletePendingUpload(context.WithoutCancel(ctx), up.caller, f.ID)
+			_ = up.store.uploads.DeletePendingUpload(context.WithoutCancel(ctx), up.caller, f.ID)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func (up *uploading) upload(ctx context.Context, file layout.File) (*models.File
 		return nil, sourceError{err}
 	}
 	read := &sourceFile{File: f}
-	uploaded, err := up.store.Uploads.Upload(ctx, up.caller, uploads.NewUpload{Name: path.Base(file.Path), Folder: path.Dir(file.Path), Bytes: read, AtLeast: info.Size()})
+	uploaded, err := up.store.uploads.Upload(ctx, up.caller, uploads.NewUpload{Name: path.Base(file.Path), Folder: path.Dir(file.Path), Bytes: read, AtLeast: info.Size()})
 	if err != nil && read.err != nil && ctx.Err() == nil {
 		return nil, read.err
 	}
@@ -111,7 +111,7 @@ func (up *uploading) find(ctx context.Context, ids []int64, files []layout.File)
 	if len(ids) == 0 {
 		return 0, files, nil
 	}
-	found, err := up.store.FilesOn(ctx, models.AllFileFields, models.OnThing, ids)
+	found, err := up.store.core.FilesOn(ctx, models.AllFileFields, models.OnThing, ids)
 	if err != nil {
 		return 0, nil, err
 	}
