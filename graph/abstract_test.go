@@ -10,6 +10,7 @@ import (
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/account"
+	"github.com/meshyard/meshyard/models/link"
 	"github.com/meshyard/meshyard/models/moderation"
 	"github.com/meshyard/meshyard/models/social"
 	"github.com/meshyard/meshyard/models/webhook"
@@ -33,6 +34,7 @@ func TestAbstractTypes(t *testing.T) {
 		"User": new(models.User), "File": new(models.File), "Category": new(models.Category), "Tag": new(models.Tag),
 		"Notification": new(social.Notification), "Report": new(moderation.Report), "Webhook": new(webhook.Webhook), "Session": new(account.Session),
 		"WebhookDelivery": new(webhook.Delivery), "AccessToken": new(account.Token), "ModerationEntry": new(models.ModerationEntry),
+		"LinkImport": new(link.Import),
 	}
 	schema := graph.New(nil).Schema()
 	for name, definition := range schema.Types {

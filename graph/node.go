@@ -20,6 +20,7 @@ var nodeReaders = map[string]nodeReader{
 	"Webhook":         readAny(webhookRows),
 	"WebhookDelivery": readAny(deliveryRows),
 	"AccessToken":     readAny(tokenRows),
+	"LinkImport":      readImports,
 	"Category": func(ctx context.Context, _ *Resolver, ids []int64) (map[int64]model.Node, error) {
 		tree, err := operationOf(ctx).categories()
 		if err != nil {

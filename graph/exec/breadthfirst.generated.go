@@ -25,6 +25,7 @@ import (
 	"github.com/meshyard/meshyard/models/collections"
 	"github.com/meshyard/meshyard/models/comments"
 	"github.com/meshyard/meshyard/models/files"
+	"github.com/meshyard/meshyard/models/link"
 	"github.com/meshyard/meshyard/models/lists"
 	"github.com/meshyard/meshyard/models/maintenance"
 	"github.com/meshyard/meshyard/models/makes"
@@ -255,6 +256,15 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					v := obj.CreatedAt
 					return model.AppendDateTime(b, v), true
 				},
+			},
+		}},
+		"CancelLinkImportPayload": {Name: "CancelLinkImportPayload", Implements: []string{"CancelLinkImportPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"linkImport": {
+				Get: func(object any) any {
+					obj := object.(*model.CancelLinkImportPayload)
+					return obj.LinkImport
+				},
+				Nil: breadthfirst.NilPointer[link.Import],
 			},
 		}},
 		"Category": {Name: "Category", Implements: []string{"Category", "Node"}, Row: reflect.TypeFor[models.Category](), Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -1923,6 +1933,15 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
+		"ImportLinkPayload": {Name: "ImportLinkPayload", Implements: []string{"ImportLinkPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"linkImport": {
+				Get: func(object any) any {
+					obj := object.(*model.ImportLinkPayload)
+					return obj.LinkImport
+				},
+				Nil: breadthfirst.NilPointer[link.Import],
+			},
+		}},
 		"Invitation": {Name: "Invitation", Implements: []string{"Invitation"}, Row: reflect.TypeFor[account.Invitation](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Reads: fieldset.Of[account.Invitation]("ID").Bits(),
@@ -2324,6 +2343,191 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[models.User],
+			},
+		}},
+		"LinkImport": {Name: "LinkImport", Implements: []string{"LinkImport", "Node"}, Row: reflect.TypeFor[link.Import](), Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"id": {
+				Reads: fieldset.Of[link.Import]("ID").Bits(),
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*link.Import)
+					v := obj.ID
+					return model.AppendID(b, v), true
+				},
+			},
+			"nodeId": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*link.Import)
+					v := obj.NodeID()
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"url": {
+				Reads: fieldset.Of[link.Import]("URL").Bits(),
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*link.Import)
+					v := obj.URL
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"state": {
+				Reads: fieldset.Of[link.Import]("State").Bits(),
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*link.Import)
+					v := obj.State
+					return model.AppendLinkImportState(b, v), true
+				},
+			},
+			"error": {
+				Reads: fieldset.Of[link.Import]("Error").Bits(),
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*link.Import)
+					v := obj.Error
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"filesTotal": {
+				Reads: fieldset.Of[link.Import]("FilesTotal").Bits(),
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*link.Import)
+					v := obj.FilesTotal
+					return model.AppendInt64(b, v), true
+				},
+			},
+			"filesDone": {
+				Reads: fieldset.Of[link.Import]("FilesDone").Bits(),
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*link.Import)
+					v := obj.FilesDone
+					return model.AppendInt64(b, v), true
+				},
+			},
+			"bytesTotal": {
+				Reads: fieldset.Of[link.Import]("BytesTotal").Bits(),
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*link.Import)
+					v := obj.BytesTotal
+					return model.AppendInt64(b, v), true
+				},
+			},
+			"bytesDone": {
+				Reads: fieldset.Of[link.Import]("BytesDone").Bits(),
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*link.Import)
+					v := obj.BytesDone
+					return model.AppendInt64(b, v), true
+				},
+			},
+			"skipped": {
+				Reads: fieldset.Of[link.Import]("Skipped").Bits(),
+				Get: func(object any) any {
+					obj := object.(*link.Import)
+					return obj.Skipped
+				},
+				Each: breadthfirst.EachStruct[link.Skip],
+			},
+			"things": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*link.Import](objects)
+					return breadthfirst.Values(ec.Resolvers.LinkImport().Things(ctx, objs))
+				},
+				Waits: true,
+				Each:  breadthfirst.EachPointer[models.Thing],
+			},
+			"createdAt": {
+				Reads: fieldset.Of[link.Import]("CreatedAt").Bits(),
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*link.Import)
+					v := obj.CreatedAt
+					return model.AppendDateTime(b, v), true
+				},
+			},
+			"finishedAt": {
+				Reads: fieldset.Of[link.Import]("FinishedAt").Bits(),
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*link.Import)
+					p := obj.FinishedAt
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return model.AppendDateTime(b, v), true
+				},
+			},
+		}},
+		"LinkPreviewFile": {Name: "LinkPreviewFile", Implements: []string{"LinkPreviewFile"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"path": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*link.PreviewFile)
+					v := obj.Path
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"size": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*link.PreviewFile)
+					v := obj.Size
+					return model.AppendInt64(b, v), true
+				},
+			},
+			"kind": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*link.PreviewFile)
+					return breadthfirst.Value(ec.Resolvers.LinkPreviewFile().Kind(ctx, obj))
+				},
+				Append: func(b []byte, value any) []byte {
+					v := value.(string)
+					return breadthfirst.AppendString(b, v)
+				},
+			},
+		}},
+		"LinkPreviewThing": {Name: "LinkPreviewThing", Implements: []string{"LinkPreviewThing"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"name": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*link.PreviewThing)
+					v := obj.Name
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"origin": {
+				Get: func(object any) any {
+					obj := object.(*link.PreviewThing)
+					return obj.Origin
+				},
+				Nil: breadthfirst.NilPointer[models.Origin],
+			},
+			"license": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*link.PreviewThing)
+					return breadthfirst.Value(ec.Resolvers.LinkPreviewThing().License(ctx, obj))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[license.License],
+			},
+			"fileCount": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*link.PreviewThing)
+					return breadthfirst.Value(ec.Resolvers.LinkPreviewThing().FileCount(ctx, obj))
+				},
+				Append: func(b []byte, value any) []byte {
+					v := value.(int32)
+					return strconv.AppendInt(b, int64(v), 10)
+				},
+			},
+			"files": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*link.PreviewThing)
+					return breadthfirst.Value(ec.Resolvers.LinkPreviewThing().Files(ctx, obj))
+				},
+				Waits: true,
+				Each:  breadthfirst.EachPointer[link.PreviewFile],
+			},
+			"earlier": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*link.PreviewThing](objects)
+					return breadthfirst.Values(ec.Resolvers.LinkPreviewThing().Earlier(ctx, objs))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.Thing],
 			},
 		}},
 		"Make": {Name: "Make", Implements: []string{"Make", "FeedItem", "Node", "Attachable", "Commentable", "Likeable", "NotificationTarget", "ReportTarget", "SearchHit"}, Row: reflect.TypeFor[models.Make](), Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -3783,6 +3987,60 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.UnlikeCollectionPayload],
 			},
+			"previewLink": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().PreviewLink(ctx, fc.Args["input"].(link.Source)))
+				},
+				Args: (*executionContext).field_Mutation_previewLink_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[link.Preview],
+			},
+			"importLink": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().ImportLink(ctx, fc.Args["input"].(link.Input)))
+				},
+				Args: (*executionContext).field_Mutation_importLink_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.ImportLinkPayload],
+			},
+			"cancelLinkImport": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().CancelLinkImport(ctx, fc.Args["input"].(model.CancelLinkImportInput)))
+				},
+				Args: (*executionContext).field_Mutation_cancelLinkImport_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.CancelLinkImportPayload],
+			},
 			"createMake": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					return breadthfirst.Value(ec.Resolvers.Mutation().CreateMake(ctx, fc.Args["input"].(makes.NewMake)))
@@ -5097,6 +5355,22 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
+		"PreviewLinkPayload": {Name: "PreviewLinkPayload", Implements: []string{"PreviewLinkPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"things": {
+				Get: func(object any) any {
+					obj := object.(*link.Preview)
+					return obj.Things
+				},
+				Each: breadthfirst.EachStruct[link.PreviewThing],
+			},
+			"skipped": {
+				Get: func(object any) any {
+					obj := object.(*link.Preview)
+					return obj.Skipped
+				},
+				Each: breadthfirst.EachStruct[link.Skip],
+			},
+		}},
 		"PrintCount": {Name: "PrintCount", Implements: []string{"PrintCount"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"name": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
@@ -5792,6 +6066,24 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Each:  breadthfirst.EachPointer[license.License],
 				Nil:   breadthfirst.NilSlice[*license.License],
+			},
+			"linkImport": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Query().LinkImport(ctx, fc.Args["id"].(int64)))
+				},
+				Args: (*executionContext).field_Query_linkImport_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "READ")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[link.Import],
 			},
 			"featured": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -6866,6 +7158,22 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return obj.User
 				},
 				Nil: breadthfirst.NilPointer[models.User],
+			},
+		}},
+		"SkippedFile": {Name: "SkippedFile", Implements: []string{"SkippedFile"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"path": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*link.Skip)
+					v := obj.Path
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"reason": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*link.Skip)
+					v := obj.Reason
+					return breadthfirst.AppendString(b, v), true
+				},
 			},
 		}},
 		"SlicedFile": {Name: "SlicedFile", Implements: []string{"SlicedFile"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -9967,6 +10275,11 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return "Notification", nil
 				}
 				return "Notification", object
+			case *link.Import:
+				if object == nil {
+					return "LinkImport", nil
+				}
+				return "LinkImport", object
 			case *models.File:
 				if object == nil {
 					return "File", nil

@@ -33,6 +33,9 @@ type ResolverRoot interface {
 	Invitation() InvitationResolver
 	LicenseInfo() LicenseInfoResolver
 	LikeThingPayload() LikeThingPayloadResolver
+	LinkImport() LinkImportResolver
+	LinkPreviewFile() LinkPreviewFileResolver
+	LinkPreviewThing() LinkPreviewThingResolver
 	Make() MakeResolver
 	MakePrint() MakePrintResolver
 	MarkNotificationsReadPayload() MarkNotificationsReadPayloadResolver

@@ -17,6 +17,7 @@ import (
 	"github.com/meshyard/meshyard/models/collections"
 	"github.com/meshyard/meshyard/models/comments"
 	"github.com/meshyard/meshyard/models/files"
+	"github.com/meshyard/meshyard/models/link"
 	"github.com/meshyard/meshyard/models/lists"
 	"github.com/meshyard/meshyard/models/makes"
 	"github.com/meshyard/meshyard/models/moderation"
@@ -65,6 +66,9 @@ type MutationResolver interface {
 	UnlikeMake(ctx context.Context, input model.UnlikeMakeInput) (*model.UnlikeMakePayload, error)
 	LikeCollection(ctx context.Context, input model.LikeCollectionInput) (*model.LikeCollectionPayload, error)
 	UnlikeCollection(ctx context.Context, input model.UnlikeCollectionInput) (*model.UnlikeCollectionPayload, error)
+	PreviewLink(ctx context.Context, input link.Source) (*link.Preview, error)
+	ImportLink(ctx context.Context, input link.Input) (*model.ImportLinkPayload, error)
+	CancelLinkImport(ctx context.Context, input model.CancelLinkImportInput) (*model.CancelLinkImportPayload, error)
 	CreateMake(ctx context.Context, input makes.NewMake) (*model.CreateMakePayload, error)
 	UpdateMake(ctx context.Context, input makes.Change) (*model.UpdateMakePayload, error)
 	DeleteMake(ctx context.Context, input model.DeleteMakeInput) (*model.DeletedContent, error)
@@ -127,6 +131,7 @@ type QueryResolver interface {
 	Invitations(ctx context.Context) ([]*account.Invitation, error)
 	Libraries(ctx context.Context) ([]*model.Library, error)
 	Licenses(ctx context.Context) ([]*license.License, error)
+	LinkImport(ctx context.Context, id int64) (*link.Import, error)
 	Featured(ctx context.Context, page int32, perPage int32, after *string) ([]*models.Thing, error)
 	Newest(ctx context.Context, page int32, perPage int32, after *string) ([]*models.Thing, error)
 	Popular(ctx context.Context, page int32, perPage int32, after *string) ([]*models.Thing, error)
@@ -161,6 +166,20 @@ func (ec *executionContext) field_Mutation_addToCollection_args(ctx context.Cont
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.AddToCollectionInput, error) {
 			return ec.unmarshalNAddToCollectionInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐAddToCollectionInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_cancelLinkImport_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.CancelLinkImportInput, error) {
+			return ec.unmarshalNCancelLinkImportInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐCancelLinkImportInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -561,6 +580,20 @@ func (ec *executionContext) field_Mutation_followUser_args(ctx context.Context, 
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_importLink_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (link.Input, error) {
+			return ec.unmarshalNImportLinkInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋlinkᚐInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_likeCollection_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -637,6 +670,20 @@ func (ec *executionContext) field_Mutation_pingWebhook_args(ctx context.Context,
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.PingWebhookInput, error) {
 			return ec.unmarshalNPingWebhookInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐPingWebhookInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_previewLink_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (link.Source, error) {
+			return ec.unmarshalNPreviewLinkInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋlinkᚐSource(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -1508,6 +1555,20 @@ func (ec *executionContext) field_Query_featured_args(ctx context.Context, rawAr
 }
 
 func (ec *executionContext) field_Query_file_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (int64, error) {
+			return ec.unmarshalNID2int64(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_linkImport_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",

@@ -11,6 +11,7 @@ import (
 	"github.com/meshyard/meshyard/internal/preview"
 	"github.com/meshyard/meshyard/internal/slicerlink"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/link"
 	"github.com/meshyard/meshyard/models/lists"
 	"github.com/meshyard/meshyard/models/maintenance"
 	"github.com/meshyard/meshyard/models/moderation"
@@ -91,6 +92,23 @@ func AppendLicense(b []byte, v models.License) []byte { return license.Append(b,
 
 // UnmarshalLicense reads the name of a value of the enum License.
 func UnmarshalLicense(v any) (models.License, error) { return license.Unmarshal(v) }
+
+var linkImportState = graphqlenum.Of("LinkImportState", map[string]link.State{
+	"WAITING":  link.Waiting,
+	"RUNNING":  link.Running,
+	"DONE":     link.Done,
+	"FAILED":   link.Failed,
+	"CANCELED": link.Canceled,
+})
+
+// MarshalLinkImportState writes a value of the enum LinkImportState.
+func MarshalLinkImportState(v link.State) graphql.Marshaler { return linkImportState.Marshal(v) }
+
+// AppendLinkImportState appends the encoding of MarshalLinkImportState to b.
+func AppendLinkImportState(b []byte, v link.State) []byte { return linkImportState.Append(b, v) }
+
+// UnmarshalLinkImportState reads the name of a value of the enum LinkImportState.
+func UnmarshalLinkImportState(v any) (link.State, error) { return linkImportState.Unmarshal(v) }
 
 var meshFormat = graphqlenum.Of("MeshFormat", map[string]mesh.Format{
 	"STL":      mesh.STL,

@@ -17,6 +17,7 @@ import (
 	"github.com/meshyard/meshyard/models/account"
 	"github.com/meshyard/meshyard/models/activity"
 	"github.com/meshyard/meshyard/models/bulk"
+	"github.com/meshyard/meshyard/models/link"
 	"github.com/meshyard/meshyard/models/maintenance"
 	"github.com/meshyard/meshyard/models/moderation"
 	"github.com/meshyard/meshyard/models/social"
@@ -30,6 +31,18 @@ type AddToCollectionInput struct {
 	CollectionID int64 `json:"collectionId"`
 	// The id of a thing that the caller can see.
 	ThingID int64 `json:"thingId"`
+}
+
+// The import to cancel.
+type CancelLinkImportInput struct {
+	// The id of the import.
+	ID int64 `json:"id"`
+}
+
+// Payload of `cancelLinkImport`.
+type CancelLinkImportPayload struct {
+	// The import.
+	LinkImport *link.Import `json:"linkImport"`
 }
 
 // Uploads to complete.
@@ -355,6 +368,12 @@ type HighlightPart struct {
 	Text string `json:"text"`
 	// Whether the piece is a match.
 	IsMatch bool `json:"isMatch"`
+}
+
+// Payload of `importLink`.
+type ImportLinkPayload struct {
+	// The import.
+	LinkImport *link.Import `json:"linkImport"`
 }
 
 // A folder of the operator whose files are served from where they lie.

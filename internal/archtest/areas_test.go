@@ -22,6 +22,7 @@ var areas = map[string][]string{
 	"fsck":        {"maintenance", "previews", "uploads"},
 	"importer":    {"collections", "maintenance", "uploads"},
 	"library":     {},
+	"link":        {"importer"},
 	"lists":       {},
 	"maintenance": {"previews", "uploads"},
 	"makes":       {"uploads"},

@@ -51,6 +51,7 @@ var subjects = []struct{ subject, settings string }{
 	{"database and files", "data database-url database-connections bucket-url bucket-public-url bucket-redirect upload-limit pending-ttl keep-deleted"},
 	{"start and stop", "roles wait drain shutdown-delay"},
 	{"libraries", "library library-owner library-publish library-interval"},
+	{"imports from URLs", "link-limit link-allow-private"},
 	{"previews", "preview-workers preview-memory"},
 	{"what clients can do", "anonymous-read hardened documents open-in sunset"},
 	{"limits", "rate-limit thing-files quota-bytes quota-pending quota-things quota-makes quota-comments quota-collections quota-collected"},

@@ -49,6 +49,9 @@ type Settings struct {
 	LibraryPublish  bool          `help:"Publish new things of libraries that have a model and a known license. Default: off; they are drafts." env:"MESHYARD_LIBRARY_PUBLISH"`
 	LibraryInterval time.Duration `help:"How often the server scans libraries for changes; 0 means that only meshyard library scan does. Default: ${default}." default:"1h" env:"MESHYARD_LIBRARY_INTERVAL" placeholder:"DURATION"`
 
+	LinkLimit        Size `help:"Largest size of all files of an import from a URL together; 0 turns such imports off. Default: ${default}." default:"1GiB" env:"MESHYARD_LINK_LIMIT" placeholder:"SIZE"`
+	LinkAllowPrivate bool `help:"Import from URLs of private addresses, too, for services in the network of the server. Every user can then read from that network. Default: off; only addresses of the public internet." env:"MESHYARD_LINK_ALLOW_PRIVATE"`
+
 	SiteName   string `help:"Name of the site, in titles and at the top of pages. Default: ${default}." default:"Meshyard" env:"MESHYARD_SITE_NAME" placeholder:"NAME"`
 	SiteLogo   string `help:"Logo at the top of pages: an SVG, PNG, JPEG or WebP file. Default: none." env:"MESHYARD_SITE_LOGO" placeholder:"FILE"`
 	SiteColor  Color  `help:"Color of buttons and links, such as #1b6ac9. Default: that of the style sheet." env:"MESHYARD_SITE_COLOR" placeholder:"#RRGGBB"`

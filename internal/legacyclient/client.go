@@ -4,6 +4,7 @@
 package legacyclient
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,6 +39,8 @@ type Options struct {
 	// responses. Otherwise the address of each connection is checked when it is dialed.
 	AllowPrivate bool
 	UserAgent    string
+	// Attempts is the maximum number of attempts at a request. 0 means 6.
+	Attempts int
 	// Waiting is called before a wait of more than five seconds. It may be nil.
 	Waiting func(why string, wait time.Duration)
 }
@@ -136,7 +139,7 @@ func (c *Client) get(ctx context.Context, address string, read func(*http.Respon
 			return ctx.Err()
 		case errors.As(err, &final):
 			return final.error
-		case errors.Is(err, publicaddr.ErrPrivate) || attempt == maxAttempts:
+		case errors.Is(err, publicaddr.ErrPrivate) || attempt == cmp.Or(c.options.Attempts, maxAttempts):
 			return err
 		}
 		if wait == 0 {
@@ -186,7 +189,7 @@ func (c *Client) try(ctx context.Context, u *url.URL, read func(*http.Response) 
 		return 0, finalError{err}
 	}
 	r.Header.Set("User-Agent", c.options.UserAgent)
-	if c.ours(u) {
+	if c.options.Token != "" && c.ours(u) {
 		r.Header.Set("Authorization", "Bearer "+c.options.Token)
 	}
 	response, err := c.http.Do(r)
@@ -322,6 +325,12 @@ func (c *Client) Bytes(ctx context.Context, address string, store func(r io.Read
 		}
 		return store(r.Body, size)
 	})
+}
+
+// Response gets the response with status 200 to a GET request for a URL, and calls read with it. It
+// is retried like that of Bytes.
+func (c *Client) Response(ctx context.Context, address string, read func(*http.Response) error) error {
+	return c.get(ctx, address, read)
 }
 
 // Final marks an error that a retry would not change.

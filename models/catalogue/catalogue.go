@@ -20,6 +20,7 @@ import (
 	"github.com/meshyard/meshyard/models/fsck"
 	"github.com/meshyard/meshyard/models/importer"
 	"github.com/meshyard/meshyard/models/library"
+	"github.com/meshyard/meshyard/models/link"
 	"github.com/meshyard/meshyard/models/lists"
 	"github.com/meshyard/meshyard/models/maintenance"
 	"github.com/meshyard/meshyard/models/makes"
@@ -38,6 +39,7 @@ import (
 type Options struct {
 	models.Options
 	Libraries library.Options
+	Links     link.Options
 	Webhooks  webhook.Options
 }
 
@@ -58,6 +60,7 @@ type Catalogue struct {
 	Fsck        *fsck.Store
 	Importer    *importer.Store
 	Library     *library.Store
+	Link        *link.Store
 	Maintenance *maintenance.Store
 	Moderation  *moderation.Store
 	OpenIn      *openin.Store
@@ -93,6 +96,7 @@ func New(db *models.DB, b *bucket.Bucket, options Options, enqueue func(ctx cont
 	c.Previews = previews.New(core)
 	c.Importer = importer.New(core, c.Collections, c.Uploads)
 	c.Library = library.New(core, options.Libraries)
+	c.Link = link.New(core, c.Importer, options.Links)
 	c.Maintenance = maintenance.New(core, c.Previews, c.Uploads)
 	c.Fsck = fsck.New(core, c.Maintenance, c.Previews, c.Uploads)
 	c.Archive = archive.New(core, c.Maintenance, c.Previews)

@@ -15,7 +15,9 @@ type Store struct {
 }
 
 // New adds imports to the core.
-func New(core *models.Store, c *collections.Store, u *uploads.Store) *Store { return &Store{core, c, u} }
+func New(core *models.Store, c *collections.Store, u *uploads.Store) *Store {
+	return &Store{core, c, u}
+}
 
 // Admin has the operations of the command line. They do not check the permissions of a caller.
 type Admin struct{ store *Store }

@@ -12,14 +12,14 @@ import (
 
 // images uploads the images of a thing and returns their IDs. It skips renderings of the thing's
 // models, which this server generates itself.
-func (im *importing) images(ctx context.Context, t *thing, files []file) (ids []int64, err error) {
+func (im *importing) images(ctx context.Context, t *legacyclient.Thing, files []legacyclient.File) (ids []int64, err error) {
 	var images []image
 	if err := im.client.JSON(ctx, fmt.Sprintf("/things/%d/images", t.ID), &images); err != nil {
 		return nil, err
 	}
 	originals := originals(t, images)
 	for i, m := range images {
-		if slices.ContainsFunc(files, func(f file) bool { return f.DefaultImage != nil && f.DefaultImage.ID == m.ID }) {
+		if slices.ContainsFunc(files, func(f legacyclient.File) bool { return f.DefaultImage != nil && f.DefaultImage.ID == m.ID }) {
 			continue
 		}
 		if originals[i] == "" {
@@ -42,7 +42,7 @@ func (im *importing) images(ctx context.Context, t *thing, files []file) (ids []
 // originals returns the URL of the original of each image, or "" if there is none. The description
 // of the thing's ZIP archive contains these URLs. Images are matched by name, and images with the
 // same name in order.
-func originals(t *thing, images []image) []string {
+func originals(t *legacyclient.Thing, images []image) []string {
 	urls, taken := make([]string, len(images)), make([]bool, len(t.ZipData.Images))
 	for i, m := range images {
 		for j, z := range t.ZipData.Images {
@@ -58,7 +58,7 @@ func originals(t *thing, images []image) []string {
 // original uploads the original of a make's image if the service has it as a file, and otherwise a
 // scaled image of the size "large".
 func (im *importing) original(ctx context.Context, makeID int64, m *image) (int64, error) {
-	var f file
+	var f legacyclient.File
 	err := im.client.JSON(ctx, fmt.Sprintf("/files/%d", m.ID), &f)
 	var status *legacyclient.StatusError
 	switch {

@@ -39,18 +39,18 @@ func (im *importing) thing(ctx context.Context, id int64) error {
 		im.report.There++
 		return nil
 	}
-	t, path := new(thing), fmt.Sprintf("/things/%d", id)
+	t, path := new(legacyclient.Thing), fmt.Sprintf("/things/%d", id)
 	if err := im.client.JSON(ctx, path, t); err != nil {
 		return err
 	}
-	var files []file
+	var files []legacyclient.File
 	if err := im.client.JSON(ctx, path+"/files", &files); err != nil {
 		return err
 	}
 	if here, err = im.left(ctx, t, files); err != nil {
 		return err
 	}
-	dates := t.dates()
+	dates := datesOf(t)
 	if here == 0 {
 		if here, err = im.create(ctx, t, files, dates.Files); err != nil {
 			return err
@@ -70,7 +70,7 @@ func (im *importing) thing(ctx context.Context, id int64) error {
 
 // left returns a thing that an interrupted run created but did not record, or 0. It has the same
 // name and all of the files. The sizes of images differ if they were stored without their metadata.
-func (im *importing) left(ctx context.Context, t *thing, files []file) (int64, error) {
+func (im *importing) left(ctx context.Context, t *legacyclient.Thing, files []legacyclient.File) (int64, error) {
 	ids, err := im.source.Unrecorded(ctx, "things", im.caller.UserID, t.Name)
 	if err != nil || len(ids) == 0 {
 		return 0, err
@@ -80,7 +80,7 @@ func (im *importing) left(ctx context.Context, t *thing, files []file) (int64, e
 		return 0, err
 	}
 	for _, id := range ids {
-		if !slices.ContainsFunc(files, func(f file) bool {
+		if !slices.ContainsFunc(files, func(f legacyclient.File) bool {
 			return !slices.ContainsFunc(found[id], func(here *models.File) bool {
 				return here.Name == f.Name && (here.Size == f.Size || here.Kind == models.Image)
 			})
@@ -92,7 +92,7 @@ func (im *importing) left(ctx context.Context, t *thing, files []file) (int64, e
 }
 
 // create creates a thing and adds the times of its files to dates.
-func (im *importing) create(ctx context.Context, t *thing, files []file, dates map[int64]time.Time) (int64, error) {
+func (im *importing) create(ctx context.Context, t *legacyclient.Thing, files []legacyclient.File, dates map[int64]time.Time) (int64, error) {
 	var uploads []models.FinalizeFile
 	for _, f := range files {
 		id, err := im.file(ctx, &f, bool(t.IsPublished))
@@ -149,7 +149,7 @@ func (im *importing) create(ctx context.Context, t *thing, files []file, dates m
 }
 
 // license returns the license of a thing, or Unknown if the text may mean one that permits less.
-func (im *importing) license(t *thing) license.ID {
+func (im *importing) license(t *legacyclient.Thing) license.ID {
 	if id, ok := license.Coded(t.License); ok {
 		return id
 	}
@@ -161,7 +161,7 @@ func (im *importing) license(t *thing) license.ID {
 }
 
 // origin returns the page of a thing in the other service, and its user.
-func (im *importing) origin(t *thing) *models.NewOrigin {
+func (im *importing) origin(t *legacyclient.Thing) *models.NewOrigin {
 	site := ""
 	if u, err := url.Parse(t.PublicURL); err == nil {
 		site = strings.TrimPrefix(u.Hostname(), "www.")
@@ -170,7 +170,7 @@ func (im *importing) origin(t *thing) *models.NewOrigin {
 }
 
 // categoryOf returns the category of a thing: the last one that exists on this server, or Other.
-func (im *importing) categoryOf(ctx context.Context, t *thing) (string, error) {
+func (im *importing) categoryOf(ctx context.Context, t *legacyclient.Thing) (string, error) {
 	var all []struct{ Name, Slug string }
 	if err := im.client.JSON(ctx, fmt.Sprintf("/things/%d/categories", t.ID), &all); err != nil {
 		return "", err
@@ -191,7 +191,7 @@ func (im *importing) categoryOf(ctx context.Context, t *thing) (string, error) {
 }
 
 // file uploads a file. It prefers URLs that do not count a download.
-func (im *importing) file(ctx context.Context, f *file, public bool) (int64, error) {
+func (im *importing) file(ctx context.Context, f *legacyclient.File, public bool) (int64, error) {
 	direct := ""
 	if f.DirectURL != nil {
 		direct = *f.DirectURL
@@ -200,7 +200,7 @@ func (im *importing) file(ctx context.Context, f *file, public bool) (int64, err
 	if !public {
 		urls = []string{direct, f.DownloadURL}
 	}
-	return im.upload(ctx, f.Name, f.Size, f.md5(), urls...)
+	return im.upload(ctx, f.Name, f.Size, f.MD5(), urls...)
 }
 
 // upload uploads the bytes from the first URL that returns them. size and md5 are those that the

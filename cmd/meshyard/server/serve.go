@@ -83,6 +83,7 @@ func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Du
 	go a.limiters.Run(serving)
 	stopPreviews := a.startPreviews(context.WithoutCancel(ctx))
 	stopScans := a.startScans(context.WithoutCancel(ctx))
+	stopLinks := a.startLinks(context.WithoutCancel(ctx))
 	saved := make(chan struct{})
 	saving, stopSaving := context.WithCancel(context.WithoutCancel(ctx))
 	go func() {
@@ -106,6 +107,7 @@ func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Du
 	<-keeping
 	close(a.stopping)
 	stopScans()
+	stopLinks()
 	stopPreviews()
 	stopSaving()
 	<-saved

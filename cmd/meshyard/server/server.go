@@ -224,7 +224,7 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 		Events: models.Events{
 			Uploaded: a.metrics.Upload, Downloaded: a.metrics.Download, Previewed: a.metrics.Preview,
 		},
-	}, Libraries: libraryOptions(a.Settings), Webhooks: a.webhooks()}, a.enqueue)
+	}, Libraries: libraryOptions(a.Settings), Links: linkOptions(a.Settings), Webhooks: a.webhooks()}, a.enqueue)
 	a.limiters = ratelimit.NewGroup(a.Store.Cluster.Limits())
 	if a.Settings.OTLPEndpoint != "" {
 		if a.tracer, err = otlp.New(ctx, a.Settings.OTLPEndpoint, a.Settings.Version, a.Settings.TraceRatio); err != nil {

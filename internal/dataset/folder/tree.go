@@ -18,6 +18,9 @@ import (
 type Tree struct {
 	// Notes says which names were not UTF-8, and what could not be read.
 	Notes []string
+	// Paths are the paths in the tree of the files that [New] was called with; "" for those that were
+	// left out.
+	Paths []string
 
 	root *node
 }

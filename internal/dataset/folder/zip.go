@@ -42,34 +42,48 @@ func (e *TooLargeError) Error() string {
 // ZIP is an open ZIP archive.
 type ZIP struct {
 	*Tree
-	archive *zip.ReadCloser
+	file *os.File
 }
 
 // Close closes the archive.
-func (z *ZIP) Close() error { return z.archive.Close() }
+func (z *ZIP) Close() error { return z.file.Close() }
 
 // OpenZIP opens a ZIP archive. Names may be in any encoding and have separators of Windows. Entries
 // that are encrypted or lead out of the archive are left out. The error is a *TooLargeError if all
 // entries together have more than limit bytes; 0 is the default, 1 GiB or 50 times the size of the
 // archive.
 func OpenZIP(file string, limit int64) (*ZIP, error) {
-	archive, err := zip.OpenReader(file)
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	var tree *Tree
+	if err == nil {
+		tree, err = ReadZIP(f, info.Size(), limit)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &ZIP{tree, f}, nil
+}
+
+// ReadZIP is like [OpenZIP] for an archive of size bytes that r reads. Files of the tree can be read
+// as long as r can.
+func ReadZIP(r io.ReaderAt, size, limit int64) (*Tree, error) {
+	archive, err := zip.NewReader(r, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
 		return nil, err
 	}
-	z := &ZIP{newTree(), archive}
-	info, err := os.Stat(file)
-	if err == nil {
-		if limit == 0 {
-			limit = max(minUnpacked, unpackedRatio*info.Size())
-		}
-		err = checkUnpacked(archive.File, limit)
+	if limit == 0 {
+		limit = max(minUnpacked, unpackedRatio*size)
 	}
-	if err != nil {
-		return nil, errors.Join(err, archive.Close())
+	if err := checkUnpacked(archive.File, limit); err != nil {
+		return nil, err
 	}
-	z.fill()
-	return z, nil
+	t := newTree()
+	t.fill(archive.File)
+	return t, nil
 }
 
 func checkUnpacked(files []*zip.File, limit int64) error {
@@ -83,34 +97,34 @@ func checkUnpacked(files []*zip.File, limit int64) error {
 	return nil
 }
 
-// fill adds the entries of the archive to the tree.
-func (z *ZIP) fill() {
-	raw := make([]string, len(z.archive.File))
-	for i, f := range z.archive.File {
+// fill adds the entries of an archive to the tree.
+func (t *Tree) fill(entries []*zip.File) {
+	raw := make([]string, len(entries))
+	for i, f := range entries {
 		raw[i] = entryName(f)
 	}
 	names := cleanname.NewDecoder(raw)
-	for i, f := range z.archive.File {
+	for i, f := range entries {
 		// The second byte of a character can be that of a backslash, so decoding comes first.
 		name := strings.ReplaceAll(names.Decode(raw[i]), `\`, "/")
 		segments, ok := clean(name)
 		switch {
 		case slices.ContainsFunc(strings.Split(name, "/"), func(s string) bool { return s != "." && s != ".." && layout.Ignored(s) }):
 		case !ok:
-			z.Notes = append(z.Notes, name+": was skipped: its name leads out of the archive")
+			t.Notes = append(t.Notes, name+": was skipped: its name leads out of the archive")
 		case len(segments) == 0:
 		case strings.HasSuffix(name, "/") || f.Mode().IsDir():
-			z.folder(segments)
+			t.folder(segments)
 		default:
 			last := len(segments) - 1
 			n := &node{name: segments[last], mode: f.Mode().Type(), size: int64(f.UncompressedSize64), open: func() (io.ReadCloser, error) { return openEntry(f) }}
 			if f.Flags&flagEncrypted != 0 {
 				n.mode, n.skipped = n.mode|fs.ModeIrregular, "it is encrypted"
 			}
-			z.folder(segments[:last]).add(n)
+			t.folder(segments[:last]).add(n)
 		}
 	}
-	z.Notes = append(names.Note(), z.Notes...)
+	t.Notes = append(names.Note(), t.Notes...)
 }
 
 // clean returns the clean names in a path. ok is false if it leads out of the archive.
