@@ -20,8 +20,8 @@ import (
 
 // Options are settings of the operator.
 type Options struct {
-	// Open finds out what a URL leads to, with a token of the service or "", and makes a maximum number
-	// of attempts at each request; 0 is the default. It is nil if there are no imports from URLs.
+	// Open finds out what a URL leads to, with a token of the service or "". attempts is the maximum
+	// number at each request; 0 is the default. Open is nil if imports from URLs are turned off.
 	Open         func(ctx context.Context, address, token string, attempts int) (*remote.Source, error)
 	AllowPrivate bool // Open connects to private addresses, too
 }

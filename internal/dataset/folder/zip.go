@@ -68,8 +68,8 @@ func OpenZIP(file string, limit int64) (*ZIP, error) {
 	return &ZIP{tree, f}, nil
 }
 
-// ReadZIP is like [OpenZIP] for an archive of size bytes that r reads. Files of the tree can be read
-// as long as r can.
+// ReadZIP is like [OpenZIP] for an archive of size bytes that r reads. Files of the tree can be
+// read as long as r can.
 func ReadZIP(r io.ReaderAt, size, limit int64) (*Tree, error) {
 	archive, err := zip.NewReader(r, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {

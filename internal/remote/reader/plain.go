@@ -54,7 +54,7 @@ func (s *source) openPlain(ctx context.Context, u *url.URL) error {
 
 // nameOf returns the name of the file in a response.
 func nameOf(r *http.Response) string {
-	_, parameters, _ := mime.ParseMediaType(r.Header.Get("Content-Disposition")) // no name after an error
+	_, parameters, _ := mime.ParseMediaType(r.Header.Get("Content-Disposition"))
 	name := cmp.Or(parameters["filename"], path.Base(r.Request.URL.Path))
 	return folder.CleanName(path.Base(strings.ReplaceAll(name, `\`, "/")))
 }
@@ -94,7 +94,8 @@ func (l *limitedReaderAt) ReadAt(p []byte, at int64) (int, error) {
 // maxMetadata is the maximum size of the description of a data package.
 const maxMetadata = 4 << 20
 
-// openPackage reads the description of a data package of Frictionless, with the files that it lists.
+// openPackage reads the description of a data package of Frictionless. The files that it lists are
+// downloaded later.
 func (s *source) openPackage(at *url.URL, content *io.SectionReader) error {
 	if content.Size() > maxMetadata {
 		return remote.Failf("the data package must be at most %d bytes (got %d)", maxMetadata, content.Size())

@@ -1,6 +1,6 @@
 // Package reader reads the files of things from URLs: of a thing of another Meshyard, of a service
-// with the legacy REST API, of a data package, of a ZIP archive and of a single file. URLs come from
-// users, so by default it connects only to public addresses, and checks each connection when it is
+// with the legacy REST API, of a data package, of a ZIP archive and of a single file. URLs come
+// from users, so by default it connects only to public addresses, and checks each connection when it is
 // dialed, also those of redirects and of the URLs in responses.
 package reader
 
@@ -52,8 +52,8 @@ type file struct {
 	content *io.SectionReader
 }
 
-// New returns a function that finds out what a URL leads to, and what things it has, with a token of
-// the service or "". It downloads archives and single files, and otherwise only metadata.
+// New returns a function that finds out what a URL leads to, and what things it has, with a token
+// of the service or "". It downloads archives and single files, and otherwise only metadata.
 func New(o Options) func(ctx context.Context, address, token string, attempts int) (*remote.Source, error) {
 	return func(ctx context.Context, address, token string, attempts int) (*remote.Source, error) {
 		s, err := open(ctx, address, token, attempts, o)
@@ -93,7 +93,7 @@ func (s *source) open(ctx context.Context, u *url.URL, token string) error {
 	if part != nil {
 		base.Path = part[1]
 	}
-	if strings.TrimPrefix(base.Hostname(), "www.") == "thingiverse.com" { // its API has a host of its own
+	if strings.TrimPrefix(base.Hostname(), "www.") == "thingiverse.com" { // the API has another host
 		base.Host = "api.thingiverse.com"
 	}
 	var err error
