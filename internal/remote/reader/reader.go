@@ -1,7 +1,7 @@
 // Package reader reads the files of things from URLs: of a thing of another Meshyard, of a service
 // with the legacy REST API, of a data package, of a ZIP archive and of a single file. URLs come
-// from users, so by default it connects only to public addresses, and checks each connection when it is
-// dialed, also those of redirects and of the URLs in responses.
+// from users, so by default it connects only to public addresses, and checks each connection when
+// it is dialed, also those of redirects and of the URLs in responses.
 package reader
 
 import (
