@@ -91,6 +91,7 @@ type cli struct {
 		Catalogue importCatalogueCmd `cmd:"" help:"Load the tables of a catalogue: things.csv, files.csv, tags.csv and licences.csv in a folder. It creates a user for each creator who does not exist. Ids are kept; existing rows are not changed."`
 		Folder    importFolderCmd    `cmd:"" help:"Load a folder of things, each a folder with models, images, a README, a license and perhaps a metadata file (thing.json). Run it again to continue: what the owner has already is skipped."`
 		Zip       importZipCmd       `cmd:"" help:"Load ZIP archives of things, like import folder."`
+		URL       importURLCmd       `cmd:"" name:"url" help:"Load the things at a URL as drafts: of a thing of another Meshyard or of a service with its REST API, a data package, a ZIP archive or a model file. Run it again to add what is new."`
 		Things    importThingsCmd    `cmd:"" help:"Load things from a CSV file with a header line, or from JSON Lines: all rows, or none if one is wrong. It creates a user for each creator who does not exist; the operator can set their passwords. Columns: name and creator (required), license, category, subcategory, description, tags, date, id."`
 	} `cmd:"" help:"Import data."`
 	Demo        demoCmd        `cmd:"" help:"Fill a new server with a few users, things with models, makes, comments and collections, to look around. Refused on a server that has users or content."`
