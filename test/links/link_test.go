@@ -4,13 +4,16 @@ package links_test
 import (
 	"archive/zip"
 	"bytes"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -133,6 +136,7 @@ func TestImportFiles(t *testing.T) {
 	serve("/p/parts/a.stl", "application/octet-stream", cube)
 	serve("/p/datapackage.json", "application/json", []byte(`{"name": "box", "title": "Box", "contributors": [{"title": "Ada L", "role": "creator"}], "licenses": [{"name": "CC0-1.0"}],
 		"resources": [{"path": "parts/a.stl"}, {"path": "../secret.stl"}, {"name": "inline", "data": 1}]}`))
+	serve("/bomb.zip", "application/zip", zipped(t, "bomb.stl", make([]byte, 5<<20)))
 	serve("/page", "text/html", []byte("<html>"))
 	serve("/large.stl", "model/stl", make([]byte, 5<<20))
 	mux.HandleFunc("/moved", func(w http.ResponseWriter, r *http.Request) {
@@ -166,7 +170,8 @@ func TestImportFiles(t *testing.T) {
 			t.Errorf("got %d things of 4 URLs with 3 contents", len(ids))
 		}
 		for path, want := range map[string]string{
-			"/page": "url: it is a web page", "/nothing.zip": "url: there is nothing at the URL (404)", "/large.stl": "url: its files have more than 4194304 bytes",
+			"/bomb.zip": "url: the archive unpacks to 5242880 bytes, and at most 4194304 are permitted",
+			"/page":     "url: it is a web page", "/nothing.zip": "url: there is nothing at the URL (404)", "/large.stl": "url: its files have more than 4194304 bytes",
 		} {
 			if got := run(t, ada, servertest.Object{"url": service.URL + path}); got.State != "FAILED" || !strings.HasPrefix(got.Error, want) || len(got.Things) != 0 {
 				t.Errorf("%s: got %+v", path, got)
@@ -209,4 +214,74 @@ func TestPrivateAddresses(t *testing.T) {
 			t.Errorf("a token without TLS: got %s", got)
 		}
 	}, func(s *config.Settings) { s.LinkLimit = 1 << 20 })
+}
+
+// zipped returns a ZIP archive with a file.
+func zipped(t *testing.T, name string, content []byte) []byte {
+	t.Helper()
+	b := new(bytes.Buffer)
+	z := zip.NewWriter(b)
+	w, err := z.Create(name)
+	if err == nil {
+		_, err = w.Write(content)
+	}
+	if err := errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestImportContinues checks that an import whose process died starts again, that one that another
+// process runs is left to it, and that a canceled one does not start.
+func TestImportContinues(t *testing.T) {
+	cube := servertest.Cube(10, 12)
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(cube) }))
+	t.Cleanup(service.Close)
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		start := func(path string) string {
+			var v struct{ ImportLink struct{ LinkImport imported } }
+			ada.Query(`mutation ($url: String!) { importLink(input: {url: $url, token: "secret"}) { linkImport { id } } }`, servertest.Object{"url": service.URL + path}, &v)
+			return v.ImportLink.LinkImport.ID
+		}
+		work := func(want bool) {
+			t.Helper()
+			if worked, err := s.Store.Link.Work(t.Context()); worked != want || err != nil {
+				t.Errorf("got %t, %v, want %t", worked, err, want)
+			}
+		}
+		set := func(at time.Time) {
+			t.Helper()
+			_, err := s.Store.DB.Write.NewUpdate().Table("link_imports").Set("runner = 'another', state = 'running', beat_at = ?", at).Where("finished_at IS NULL").Exec(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		state := func(id string) imported {
+			var v struct{ LinkImport imported }
+			ada.Query(`query ($id: ID!) { linkImport(id: $id) `+importFields+` }`, servertest.Object{"id": id}, &v)
+			return v.LinkImport
+		}
+		id := start("/a.stl")
+		if again := start("/a.stl"); again != id {
+			t.Errorf("the same URL started import %s beside %s", again, id)
+		}
+		set(models.Now())
+		work(false)
+		set(models.Now().Add(-time.Minute))
+		work(true)
+		if got := state(id); got.State != "DONE" || len(got.Things) != 1 {
+			t.Errorf("after the process died: got %+v", got)
+		}
+		var tokens []string
+		if err := s.Store.DB.Read.NewSelect().Table("link_imports").Column("token").Scan(t.Context(), &tokens); err != nil || len(tokens) != 1 || tokens[0] != "" {
+			t.Errorf("got the tokens %q, %v after the end", tokens, err)
+		}
+		id = start("/b.stl")
+		ada.Query(`mutation ($id: ID!) { cancelLinkImport(input: {id: $id}) { linkImport { state } } }`, servertest.Object{"id": id}, new(struct{ CancelLinkImport any }))
+		work(false)
+		if got := state(id); got.State != "CANCELED" || len(got.Things) != 0 {
+			t.Errorf("canceled: got %+v", got)
+		}
+	}, nearby, func(s *config.Settings) { s.Roles = config.Roles{config.RoleWeb} })
 }
