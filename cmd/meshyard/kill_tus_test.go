@@ -66,15 +66,28 @@ func TestKillDuringTus(t *testing.T) {
 				}
 				return n
 			}
+			db := c.open()
+			defer db.Close()
+			awaitReceived := func(want int) {
+				received := 0
+				for deadline := time.Now().Add(time.Minute); received < want; time.Sleep(10 * time.Millisecond) {
+					err := db.SQL().QueryRow("SELECT received FROM uploads").Scan(&received)
+					if err != nil || time.Now().After(deadline) {
+						t.Errorf("%d bytes are durable after a minute, want %d: %v", received, want, err)
+						return
+					}
+				}
+			}
 			confirmed := 0
 			for range kills {
 				from := offset()
 				if from < confirmed {
 					t.Fatalf("%d bytes after a kill, and %d were confirmed", from, confirmed)
 				}
-				// The body stops in the middle of a part, and the server is killed while it waits.
+				// The body stops in the middle of a part, and the server is killed while it waits, once the
+				// first part is durable.
 				end := min(from+perRequest+1000, len(data))
-				waits := &killingReader{bytes.NewReader(data[from:end]), func() { time.Sleep(300 * time.Millisecond); s.kill() }}
+				waits := &killingReader{bytes.NewReader(data[from:end]), func() { awaitReceived(from + 8<<20); s.kill() }}
 				if response, err := send(http.MethodPatch, path, waits, "Upload-Offset", strconv.Itoa(from)); err == nil {
 					t.Fatalf("a request to a killed server: %d", response.StatusCode)
 				}
