@@ -38,7 +38,7 @@ func (c *Category) AfterScanRow(context.Context) error {
 func FindCategory(ctx context.Context, db bun.IDB, which string) (*Category, error) {
 	c := new(Category)
 	err := db.NewSelect().Model(c).
-		Where("lower(c.name) = lower(?0) OR c.slug = lower(?0) OR CAST(c.id AS text) = ?0", which).Limit(1).Scan(ctx)
+		Where("lower(c.name) IN (lower(?0), lower(?1)) OR c.slug = ?1 OR CAST(c.id AS text) = ?0", which, strings.ToLower(which)).Limit(1).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, Invalid("category", "category: %.60q is not the name, slug or id of a category", which).
 			WithFieldCode(apierror.FieldNotFound)

@@ -26,8 +26,8 @@ func (s *Store) LinkableAccount(ctx context.Context, id auth.Identity) (username
 	wanted, _, _ := strings.Cut(id.Username, "@")
 	err = s.core.DB.Read.NewSelect().TableExpr("users AS u").Join("JOIN passwords AS pw ON pw.user_id = u.id").ColumnExpr("u.username").
 		Where("u.deleted_at IS NULL AND u.suspended_at IS NULL").
-		Where("((?0 <> '' AND lower(u.email) = lower(?0)) OR u.sort_name = ?1)", email, models.FoldUsername(wanted)).
-		OrderExpr("CASE WHEN ?0 <> '' AND lower(u.email) = lower(?0) THEN 0 ELSE 1 END, u.id", email).Limit(1).Scan(ctx, &username)
+		Where("((?0 <> '' AND "+s.sameEmail("u.email", "?0")+") OR u.sort_name = ?1)", email, models.FoldUsername(wanted)).
+		OrderExpr("CASE WHEN ?0 <> '' AND "+s.sameEmail("u.email", "?0")+" THEN 0 ELSE 1 END, u.id", email).Limit(1).Scan(ctx, &username)
 	return username, models.IgnoreNoRows(err)
 }
 

@@ -113,7 +113,7 @@ const maxLinksPerHour = 5
 func (s *Store) WriteEmails(ctx context.Context, m models.Mail) (emails []Email, err error) {
 	err = s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		emails = nil
-		links, names, err := recipients(ctx, tx, m)
+		links, names, err := s.recipients(ctx, tx, m)
 		if err != nil {
 			return err
 		}
@@ -131,7 +131,7 @@ func (s *Store) WriteEmails(ctx context.Context, m models.Mail) (emails []Email,
 			if l.ExpiresAt.IsZero() {
 				l.ExpiresAt = models.Now().Add(lifetime(m.Purpose))
 			}
-			recent, err := tx.NewSelect().Model((*accountLink)(nil)).Where("(lower(al.email) = lower(?) OR al.user_id = ?) AND al.purpose = ? AND al.created_at > ?", l.Email, l.UserID, l.Purpose, models.Now().Add(-time.Hour)).Count(ctx)
+			recent, err := tx.NewSelect().Model((*accountLink)(nil)).Where("("+s.sameEmail("al.email", "?")+" OR al.user_id = ?) AND al.purpose = ? AND al.created_at > ?", l.Email, l.UserID, l.Purpose, models.Now().Add(-time.Hour)).Count(ctx)
 			if err != nil {
 				return err
 			}
@@ -149,12 +149,22 @@ func (s *Store) WriteEmails(ctx context.Context, m models.Mail) (emails []Email,
 	return emails, err
 }
 
+// sameEmail is the condition that two SQL expressions are the same e-mail address, whose ASCII
+// letters may differ in case. It does not depend on the locale of the database: in Turkish,
+// lower('I') is not 'i'.
+func (s *Store) sameEmail(a, b string) string {
+	collate := string(s.core.DB.Bytewise())
+	return "lower(" + a + " " + collate + ") = lower(" + b + " " + collate + ")"
+}
+
 // hasConfirmedEmail is the condition that the user u has confirmed the present e-mail address.
-const hasConfirmedEmail = "EXISTS (SELECT 1 FROM confirmed_emails AS ce WHERE ce.user_id = u.id AND lower(ce.email) = lower(u.email))"
+func (s *Store) hasConfirmedEmail() string {
+	return "EXISTS (SELECT 1 FROM confirmed_emails AS ce WHERE ce.user_id = u.id AND " + s.sameEmail("ce.email", "u.email") + ")"
+}
 
 // recipients returns one link for each recipient of an e-mail, not yet stored, and the usernames of
 // the recipients.
-func recipients(ctx context.Context, tx bun.Tx, m models.Mail) (links []accountLink, names []string, err error) {
+func (s *Store) recipients(ctx context.Context, tx bun.Tx, m models.Mail) (links []accountLink, names []string, err error) {
 	switch m.Purpose {
 	case models.SignUpLink:
 		return []accountLink{{Email: m.Email}}, []string{""}, nil
@@ -170,12 +180,12 @@ func recipients(ctx context.Context, tx bun.Tx, m models.Mail) (links []accountL
 	q := tx.NewSelect().Model(&users).Column("u.id", "u.username", "u.email").Where("u.deleted_at IS NULL AND u.email <> ''").OrderExpr("u.id").Limit(5)
 	switch {
 	case m.Purpose == models.ConfirmationLink:
-		q = q.Where("u.id = ? AND NOT "+hasConfirmedEmail, m.UserID)
+		q = q.Where("u.id = ? AND NOT "+s.hasConfirmedEmail(), m.UserID)
 	case m.UserID != 0:
-		q = q.Where("u.id = ? AND u.suspended_at IS NULL AND "+hasConfirmedEmail, m.UserID)
+		q = q.Where("u.id = ? AND u.suspended_at IS NULL AND "+s.hasConfirmedEmail(), m.UserID)
 	default:
-		q = q.Where("u.suspended_at IS NULL AND "+hasConfirmedEmail).
-			Where("(u.id IN (SELECT user_id FROM confirmed_emails WHERE lower(email) = lower(?0)) OR u.sort_name = ?1)", m.Name, models.FoldUsername(m.Name))
+		q = q.Where("u.suspended_at IS NULL AND "+s.hasConfirmedEmail()).
+			Where("(u.id IN (SELECT user_id FROM confirmed_emails WHERE "+s.sameEmail("email", "?0")+") OR u.sort_name = ?1)", m.Name, models.FoldUsername(m.Name))
 	}
 	if err := q.Scan(ctx); err != nil {
 		return nil, nil, err
@@ -213,7 +223,7 @@ func confirmEmail(ctx context.Context, tx bun.Tx, userID int64, email string) er
 
 // Email returns the e-mail address of the caller, and whether it is confirmed.
 func (s *Store) Email(ctx context.Context, caller auth.Caller) (email string, confirmed bool, err error) {
-	err = s.core.DB.Read.NewSelect().TableExpr("users AS u").ColumnExpr("u.email, "+hasConfirmedEmail).
+	err = s.core.DB.Read.NewSelect().TableExpr("users AS u").ColumnExpr("u.email, "+s.hasConfirmedEmail()).
 		Where("u.id = ?", caller.UserID).Scan(ctx, &email, &confirmed)
 	return email, confirmed, err
 }
