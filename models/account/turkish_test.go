@@ -26,7 +26,9 @@ func TestCaseOfEmails(t *testing.T) {
 			t.Helper()
 			_, err := s.UpdateProfile(ctx, ada, models.ProfileChange{Email: &profile})
 			if err == nil {
-				err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return account.ConfirmEmail(ctx, tx, ada.UserID, confirmed) })
+				err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+					return account.ConfirmEmail(ctx, tx, ada.UserID, confirmed)
+				})
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -45,7 +47,8 @@ func TestCaseOfEmails(t *testing.T) {
 				if err != nil || len(links) != 1 {
 					t.Errorf("%s: a reset for %s: %d links (%v), want 1", written, asked, len(links), err)
 				}
-				if _, err := s.DB.Write.NewDelete().Table("account_links").Where("TRUE").Exec(ctx); err != nil { // of which an hour has few
+				// An hour has few links.
+				if _, err := s.DB.Write.NewDelete().Table("account_links").Where("TRUE").Exec(ctx); err != nil {
 					t.Fatal(err)
 				}
 				name, err := s.Account.LinkableAccount(ctx, auth.Identity{Issuer: "https://id.example", Subject: "1", Username: "nobody", Email: asked})
