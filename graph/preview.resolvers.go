@@ -55,7 +55,7 @@ func (r *fileResolver) Mesh(ctx context.Context, objs []*models.File) ([]*model.
 
 // Processing is the batch resolver for the processing field.
 func (r *fileResolver) Processing(ctx context.Context, objs []*models.File) ([]*model.Processing, error) {
-	return each(objs, func(f *models.File) *model.Processing { return processing(f, f.Preview) })
+	return each(objs, func(f *models.File) *model.Processing { return r.processing(f, f.Preview) })
 }
 
 // Duplicates is the batch resolver for the duplicates field.

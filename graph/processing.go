@@ -19,15 +19,15 @@ func fromPreview[V any](files []*models.File, convert func(f *models.File, p *mo
 
 // processing returns the processing state of a file. p is nil if the file has no preview. Files of
 // types that earlier versions tried to process can have one that failed.
-func processing(f *models.File, p *models.Preview) *model.Processing {
-	subject := preview.SubjectOf(f.Name, f.ContentType)
+func (r *Resolver) processing(f *models.File, p *models.Preview) *model.Processing {
+	subject := r.Store.SubjectOf(f)
 	if p == nil && f.State == models.Pending && subject != "" {
 		return &model.Processing{State: model.ProcessingStateWaiting}
 	}
 	if p == nil || subject == "" || p.IsEmpty() {
 		state := &model.Processing{State: model.ProcessingStateNotApplicable}
-		if hint := preview.Hint(f.ContentType); hint != "" {
-			state.Hint, state.Reason = &hint, new(preview.ImageFormat)
+		if reason, hint := preview.Hint(f.Name, f.ContentType); reason != "" {
+			state.Hint, state.Reason = &hint, &reason
 		}
 		return state
 	}

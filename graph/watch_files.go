@@ -67,7 +67,7 @@ func (r *Resolver) changedFiles(ctx context.Context, known map[int64]*model.Proc
 	slices.SortFunc(files, func(a, b *models.File) int { return cmp.Compare(a.ID, b.ID) })
 	var changes []*model.FileProcessing
 	for _, f := range files {
-		state := processing(f, f.Preview)
+		state := r.processing(f, f.Preview)
 		if !reflect.DeepEqual(known[f.ID], state) {
 			known[f.ID] = state
 			changes = append(changes, &model.FileProcessing{File: f, Processing: state})

@@ -27,7 +27,7 @@ func (r *Resolver) watch(ctx context.Context, fileID int64) (<-chan *model.Proce
 		unsubscribe()
 		return nil, ctx.Err()
 	}
-	state, err := processingFor(watcher, fileID, first)
+	state, err := r.processingFor(watcher, fileID, first)
 	if err != nil {
 		unsubscribe()
 		return nil, err
@@ -50,7 +50,7 @@ func (r *Resolver) watch(ctx context.Context, fileID int64) (<-chan *model.Proce
 				}
 				select {
 				case next := <-snapshots:
-					if state, err = processingFor(watcher, fileID, next); err != nil {
+					if state, err = r.processingFor(watcher, fileID, next); err != nil {
 						return // the file was deleted or hidden from the watcher
 					}
 				case <-ctx.Done():
@@ -64,12 +64,12 @@ func (r *Resolver) watch(ctx context.Context, fileID int64) (<-chan *model.Proce
 
 // processingFor returns the processing state in a snapshot of a file. It returns NotFound or
 // Forbidden if the watcher cannot see the file.
-func processingFor(watcher auth.Caller, fileID int64, s previews.FileSnapshot) (*model.Processing, error) {
+func (r *Resolver) processingFor(watcher auth.Caller, fileID int64, s previews.FileSnapshot) (*model.Processing, error) {
 	switch {
 	case s.Err != nil:
 		return nil, s.Err
 	case s.File == nil:
 		return nil, apierror.New(apierror.NotFound, "file %d does not exist", fileID)
 	}
-	return processing(s.File, s.Preview), s.File.Allows(watcher)
+	return r.processing(s.File, s.Preview), s.File.Allows(watcher)
 }

@@ -73,11 +73,16 @@ func (p *Preview) IsEmpty() bool { return p.State == PreviewDone && len(p.Parts(
 // Tag identifies the content of all parts: a URL that contains it never changes its content.
 func (p *Preview) Tag() string { return fmt.Sprintf("%s-%s-%d", p.SHA256[:16], p.Subject, p.Version) }
 
+// SubjectOf returns what the preview of a file is made of, or "" if it gets none.
+func (s *Store) SubjectOf(f *File) preview.Subject {
+	return preview.SubjectOf(f.Name, f.ContentType, s.Options.Previews.Converter != nil)
+}
+
 // SchedulePreview ensures in tx that a preview of a file's content exists or will be generated, and
 // returns its ID and state, or 0 if there are no previews of such files. tx must have locked the
 // row of the content.
 func (s *Store) SchedulePreview(ctx context.Context, tx bun.Tx, f *File) (int64, PreviewState, error) {
-	subject := preview.SubjectOf(f.Name, f.ContentType)
+	subject := s.SubjectOf(f)
 	if subject == "" {
 		return 0, "", nil
 	}

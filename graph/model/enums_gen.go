@@ -173,6 +173,7 @@ var noPreviewReason = graphqlenum.Of("NoPreviewReason", map[string]preview.Reaso
 	"CRASHED":       preview.Crashed,
 	"INTERRUPTED":   preview.Interrupted,
 	"IMAGE_FORMAT":  preview.ImageFormat,
+	"NO_CONVERTER":  preview.NoConverter,
 })
 
 // MarshalNoPreviewReason writes a value of the enum NoPreviewReason.

@@ -52,7 +52,7 @@ var subjects = []struct{ subject, settings string }{
 	{"start and stop", "roles wait drain shutdown-delay"},
 	{"libraries", "library library-owner library-publish library-interval"},
 	{"imports from URLs", "link-limit link-allow-private"},
-	{"previews", "preview-workers preview-memory"},
+	{"previews", "preview-workers preview-memory cad-converter"},
 	{"what clients can do", "anonymous-read hardened documents open-in sunset"},
 	{"limits", "rate-limit thing-files quota-bytes quota-pending quota-things quota-makes quota-comments quota-collections quota-collected"},
 	{"the look of the gallery", "site-name site-logo site-color site-folder"},

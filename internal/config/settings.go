@@ -14,6 +14,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/clientip"
+	"github.com/meshyard/meshyard/internal/preview/cad"
 )
 
 // Settings are the settings of every command. Each is a flag and an environment variable
@@ -38,6 +39,7 @@ type Settings struct {
 	ShutdownDelay       time.Duration `help:"How long the server goes on serving after SIGTERM while /readyz answers 503, so that load balancers stop sending requests before the listener closes. Set it to more than the interval of their health checks if several servers are behind one. Default: ${default}." default:"0s" env:"MESHYARD_SHUTDOWN_DELAY" placeholder:"DURATION"`
 	PreviewWorkers      int           `help:"Previews that this server makes at once, each in a child process on one processor. With two or more, the files of one user never occupy all workers. With 0, this server makes no previews and leaves them to other servers that share its database. Default: ${default}." default:"2" env:"MESHYARD_PREVIEW_WORKERS" placeholder:"N"`
 	PreviewMemory       Size          `help:"Memory that one preview may use. A file that needs more gets no preview; 600MiB is enough for 3.6 million triangles. With less memory, textures are less sharp. Default: ${default}." default:"600MiB" env:"MESHYARD_PREVIEW_MEMORY" placeholder:"SIZE"`
+	CADConverter        string        `name:"cad-converter" help:"Command that makes a mesh of a STEP, IGES or BREP file, such as gmsh {input} -2 -clcurv 30 -format stl -bin -o {output.stl}. {input} is replaced by the path of the file, and {output.stl}, or .glb, .obj, .ply or .3mf, by that of the mesh. The command is not run by a shell. It runs on Linux only, confined, with the limits of a preview. Default: none; CAD files have no previews." env:"MESHYARD_CAD_CONVERTER" placeholder:"COMMAND"`
 	Sunset              Day           `help:"Date to announce as the end of deprecated operations, such as 2027-06-30. Their responses have it in the header Sunset; the server does not disable them. Default: none is announced." env:"MESHYARD_SUNSET" placeholder:"DATE"`
 	AnonymousRead       bool          `help:"Allow GraphQL queries without a token to read what is published, and everyone to download published files. REST requests need a token, except those for a public image of a thing. With --no-anonymous-read, pages redirect to the sign-in page. Files, previews and the 3D viewer then need an access token, a browser that is signed in, or a signed URL. API responses contain signed URLs, which work for an hour. Default: ${default}." default:"true" negatable:"" env:"MESHYARD_ANONYMOUS_READ"`
 	Hardened            bool          `help:"Run only registered GraphQL documents, and turn off GraphiQL, introspection, the schema download and GraphQL by GET. Default: off." env:"MESHYARD_HARDENED"`
@@ -270,6 +272,11 @@ func (s *Settings) checkLimits() error {
 	}
 	if s.PreviewMemory != 0 && s.PreviewMemory < minPreviewMemory || s.PreviewMemory > maxPreviewMemory {
 		return fmt.Errorf("--preview-memory: must be from %d MiB to %d GiB (got %d bytes)", minPreviewMemory>>20, maxPreviewMemory>>30, s.PreviewMemory)
+	}
+	if s.CADConverter != "" {
+		if _, err := cad.Parse(s.CADConverter); err != nil {
+			return fmt.Errorf("--cad-converter: %w (got %q)", err, s.CADConverter)
+		}
 	}
 	if s.PreviewWorkers < 0 || s.PreviewWorkers > 64 {
 		return fmt.Errorf("--preview-workers %d: must be from 0 to 64", s.PreviewWorkers)

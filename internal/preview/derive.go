@@ -111,6 +111,17 @@ func Derive(ctx context.Context, src Source, subject Subject, limits mesh.Limits
 			r.Printing = (&Printing{Sliced: &facts}).bounded()
 		}
 		return r, err
+	case Design:
+		progress("read", 0)
+		picture, err := embeddedPicture(ctx, src, limits)
+		if err != nil {
+			return Result{}, err
+		}
+		image, err := decodeEmbedded(picture, limits)
+		if err != nil {
+			return Result{}, err
+		}
+		return putEmbedded(image, put)
 	}
 	if mesh.Format(subject) == mesh.ThreeMF {
 		return deriveProject(ctx, src, subject, limits, put, progress)

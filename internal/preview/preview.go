@@ -10,21 +10,32 @@ import (
 	"strings"
 
 	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/preview/cad"
 )
 
 // Version is the version of the pipeline. Increment it with every change that alters the output for
 // the same input.
 const Version = 14
 
-// Subject is the kind of content that a file is treated as: a mesh format, Image or GCode. A file
-// with an empty subject has no preview.
+// Subject is the kind of content that a file is treated as: a mesh format, a CAD format, Image,
+// GCode or Design. A file with an empty subject has no preview.
 type Subject string
 
-// The subjects other than mesh formats.
+// The subjects other than mesh and CAD formats.
 const (
-	Image Subject = "image"
-	GCode Subject = "gcode"
+	Image  Subject = "image"
+	GCode  Subject = "gcode"
+	Design Subject = "design" // of a CAD program that embeds an image: FreeCAD and Fusion
 )
+
+// CAD returns the CAD format of a subject, or "" if it has none. A converter must make a mesh of
+// such a file first.
+func (s Subject) CAD() cad.Format {
+	if format := cad.Format(s); format.Known() {
+		return format
+	}
+	return ""
+}
 
 // ImageTypes are the content types of the images that can be decoded.
 var ImageTypes = []string{"image/png", "image/vnd.mozilla.apng", "image/jpeg", "image/gif", "image/webp"}
@@ -35,25 +46,33 @@ var otherImages = map[string]string{
 	"image/tiff": "TIFF", "image/bmp": "BMP", "image/jxl": "JPEG XL", "image/jp2": "JPEG 2000", "image/jpx": "JPEG 2000", "image/jpm": "JPEG 2000",
 }
 
-// Hint says to the owner of a file of the given content type why it has no preview, and what to do.
-// It is empty for files that are not images.
-func Hint(contentType string) string {
+// Hint returns why a file with a name and a content type has no preview, and what its owner can do.
+// The reason is empty if no file of this kind has one.
+func Hint(name, contentType string) (reason Reason, what string) {
 	base, _, _ := strings.Cut(contentType, ";")
 	if format := otherImages[base]; format != "" {
-		return fmt.Sprintf("Previews of %s images are not supported. To show this image, upload it as JPEG, PNG or WebP.", format)
+		return ImageFormat, fmt.Sprintf("Previews of %s images are not supported. To show this image, upload it as JPEG, PNG or WebP.", format)
 	}
-	return ""
+	if format := cad.FormatOf(name); format != "" {
+		return NoConverter, fmt.Sprintf("Previews of %s files are not supported here. To show this part, also upload it as STL or 3MF.", format.Title())
+	}
+	return "", ""
 }
 
 // SubjectOf returns the subject of a file, by its name and its sniffed content type, or "" if the
-// file has no preview.
-func SubjectOf(name, contentType string) Subject {
+// file has no preview. CAD files have one only if there is a converter.
+func SubjectOf(name, contentType string, converts bool) Subject {
 	if base, _, _ := strings.Cut(contentType, ";"); slices.Contains(ImageTypes, base) {
 		return Image
 	}
 	switch ending := strings.ToLower(path.Ext(name)); ending {
 	case ".gcode", ".gco", ".g", ".gx", ".bgcode":
 		return GCode
+	case ".fcstd", ".f3d":
+		return Design
+	}
+	if format := cad.FormatOf(name); format != "" && converts {
+		return Subject(format)
 	}
 	return Subject(mesh.FormatOf(name))
 }

@@ -2,7 +2,8 @@ package preview
 
 import "testing"
 
-// TestSubjectOf checks which files get a preview: no drawing, CAD file or archive does.
+// TestSubjectOf checks which files get a preview: no drawing or archive does, and CAD files only
+// with a converter.
 func TestSubjectOf(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -20,12 +21,20 @@ func TestSubjectOf(t *testing.T) {
 		{"a.dwg", "image/vnd.dwg", ""},
 		{"a.svg", "image/svg+xml; charset=utf-8", ""},
 		{"a.psd", "image/vnd.adobe.photoshop", ""},
-		{"a.step", "model/step", ""},
+		{"a.step", "model/step", "step"},
+		{"a.STP", "text/plain", "step"},
+		{"a.igs", "model/iges", "iges"},
+		{"a.brp", "text/plain", "brep"},
+		{"a.FCStd", "application/zip", Design},
+		{"a.f3d", "application/zip", Design},
 		{"a.ctb", "application/octet-stream", ""},
 		{"a.zip", "application/zip", ""},
 	} {
-		if got := SubjectOf(c.name, c.contentType); got != c.want {
+		if got := SubjectOf(c.name, c.contentType, true); got != c.want {
 			t.Errorf("%s of %s: got the subject %q, want %q", c.name, c.contentType, got, c.want)
+		}
+		if got := SubjectOf(c.name, c.contentType, false); c.want.CAD() != "" && got != "" {
+			t.Errorf("%s without a converter: got the subject %q, want none", c.name, got)
 		}
 	}
 }

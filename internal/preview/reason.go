@@ -23,16 +23,18 @@ const (
 
 // The other reasons. Missing: the bucket does not have the content. Crashed: the preview process
 // crashed. Interrupted: every attempt ended for another reason, such as a stop of the server.
-// ImageFormat: images of this format cannot be decoded.
+// ImageFormat: images of this format cannot be decoded. NoConverter: the file needs a converter,
+// and the operator has set none.
 const (
 	Missing     Reason = "missing"
 	Crashed     Reason = "crashed"
 	Interrupted Reason = "interrupted"
 	ImageFormat Reason = "image_format"
+	NoConverter Reason = "no_converter"
 )
 
 // Reasons are all reasons.
-var Reasons = []Reason{Malformed, Unsupported, Encrypted, TooLarge, Empty, OutOfMemory, TooSlow, Missing, Crashed, Interrupted, ImageFormat}
+var Reasons = []Reason{Malformed, Unsupported, Encrypted, TooLarge, Empty, OutOfMemory, TooSlow, Missing, Crashed, Interrupted, ImageFormat, NoConverter}
 
 // ReasonOf returns the reason of an error of a file. A preview process may have been taken over by
 // a file, so a reason that does not exist is Malformed.

@@ -98,7 +98,7 @@ func (c catalogue) previewed(f *models.File) (image, model string) {
 	c.t.Helper()
 	c.exec("UPDATE previews SET state = 'done', picture = 'png', glb = true WHERE id = ?", f.PreviewID)
 	name := func(part preview.Part) string {
-		return bucket.DerivedKey(f.SHA256, preview.SubjectOf(f.Name, f.ContentType).PartName(preview.Version, part.Object()))
+		return bucket.DerivedKey(f.SHA256, preview.SubjectOf(f.Name, f.ContentType, false).PartName(preview.Version, part.Object()))
 	}
 	model = name(preview.GLB)
 	found, err := previews.New(c.Store).DerivedFrom(c.t.Context(), f.SHA256)

@@ -32,6 +32,9 @@ func (s *Store) GeneratePreview(ctx context.Context) (again bool, err error) {
 	}
 	defer end()
 	defer func() { s.previewed(p, models.Now()) }()
+	if p.Subject.CAD() != "" && s.core.Options.Previews.Converter == nil {
+		return true, s.dropPreview(ctx, p)
+	}
 	if p.Attempts > maxPreviewAttempts {
 		return true, s.failPreview(ctx, p, preview.Interrupted, "The server stopped three times while it processed this file, so it does not try again.")
 	}
@@ -94,6 +97,21 @@ func (s *Store) derive(ctx context.Context, p *models.Preview) (preview.Result, 
 	}
 	result, _, err := s.core.Options.Previews.Derive(ctx, source.File, p.Subject, put, at)
 	return result, err
+}
+
+// dropPreview detaches a preview that this server cannot make from its files, and deletes it. Its
+// converter was turned off while it was waiting. SchedulePreviews makes it again with a converter.
+func (s *Store) dropPreview(ctx context.Context, p *models.Preview) error {
+	return s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := models.HoldContent(ctx, tx, p.SHA256); err != nil {
+			return err
+		}
+		if _, err := tx.NewUpdate().Table("files").Set("preview_id = 0").Where("preview_id = ? AND preview_id <> 0", p.ID).Exec(ctx); err != nil {
+			return err
+		}
+		_, err := tx.NewDelete().Model(p).WherePK().Exec(ctx)
+		return err
+	})
 }
 
 // finishPreview stores the result of an attempt, whose parts are in the bucket.

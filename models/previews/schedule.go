@@ -56,7 +56,7 @@ func (s *Store) detachPreviews(ctx context.Context) error {
 		var files []*models.File
 		err := s.core.DB.Write.NewSelect().Model(&files).Column("f.id", "f.name", "f.content_type").Where("f.preview_id = ? AND f.preview_id <> 0", p.ID).Scan(ctx)
 		for _, f := range files {
-			if err == nil && preview.SubjectOf(f.Name, f.ContentType) != p.Subject {
+			if err == nil && s.core.SubjectOf(f) != p.Subject {
 				_, err = s.core.DB.Write.NewUpdate().Model(f).Set("preview_id = 0").Where("id = ? AND preview_id = ?", f.ID, p.ID).Exec(ctx)
 			}
 		}
@@ -130,7 +130,7 @@ func (s *Store) scheduleFirstPreviews(ctx context.Context) (scheduled int, err e
 		}
 		for _, f := range rows {
 			last = f.ID
-			if preview.SubjectOf(f.Name, f.ContentType) == "" {
+			if s.core.SubjectOf(f) == "" {
 				continue
 			}
 			err := s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/preview"
+	"github.com/meshyard/meshyard/internal/preview/cad"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/modelstest"
 	"github.com/meshyard/meshyard/models/uploads"
@@ -52,6 +53,50 @@ func TestDetachPreviews(t *testing.T) {
 		}
 		if f := files[ids["part.stl"]]; f.Preview == nil || f.Preview.Subject != "stl" {
 			t.Errorf("the STL file has the preview %+v, want one of a mesh", f.Preview)
+		}
+	})
+}
+
+// TestConverterTurnedOnAndOff checks that CAD files get previews after a converter has been turned
+// on, and that those still waiting when it is turned off do not fail.
+func TestConverterTurnedOnAndOff(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		thing := modelstest.Published(t, s.core, ada)
+		file, err := uploads.New(s.core).Upload(ctx, ada, uploads.NewUpload{Name: "part.step", Bytes: strings.NewReader("ISO-10303-21;\n")})
+		if err == nil {
+			_, err = s.core.Finalize(ctx, ada, []models.FinalizeFile{{ID: file.ID}}, models.Target{Type: models.OnThing, ID: thing.ID})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		check := func(when string, want int64) {
+			t.Helper()
+			var previews, files int64
+			for into, query := range map[*int64]string{&previews: "SELECT count(*) FROM previews WHERE subject = 'step'", &files: "SELECT count(*) FROM files WHERE preview_id <> 0 AND name = 'part.step'"} {
+				if err := s.core.DB.Read.NewRaw(query).Scan(ctx, into); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if previews != want || files != want {
+				t.Errorf("%s: got %d previews of %d files, want %d", when, previews, files, want)
+			}
+		}
+		check("without a converter", 0)
+		for range 2 {
+			s.core.Options.Previews.Converter = &cad.Converter{}
+			if n, err := s.SchedulePreviews(ctx, AgainNone); n != 1 || err != nil {
+				t.Fatalf("got %d scheduled previews, %v; want 1", n, err)
+			}
+			check("with a converter", 1)
+			s.core.Options.Previews.Converter = nil
+			if _, err := s.core.DB.Write.NewRaw("UPDATE previews SET state = 'done' WHERE subject <> 'step'").Exec(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if again, err := s.GeneratePreview(ctx); !again || err != nil {
+				t.Fatalf("got %v, %v; want a preview that is dropped", again, err)
+			}
+			check("after it was turned off", 0)
 		}
 	})
 }

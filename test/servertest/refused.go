@@ -13,6 +13,8 @@ const (
 	Mounts = "mounts"
 	// UserNamespaces are off in some kernels, chroots and containers.
 	UserNamespaces = "user-namespaces"
+	// Gmsh is the program that converts CAD files.
+	Gmsh = "gmsh"
 )
 
 // Refused skips a test because the system refuses something that the test needs. It fails the test

@@ -11,8 +11,9 @@ import (
 	"github.com/meshyard/meshyard/internal/web/webpage"
 )
 
-// CheckSettings checks the files that the settings name: the documents and those of the site. It
-// returns a [config.InvalidError] about the first one that is invalid. It opens no database.
+// CheckSettings checks what the settings name: the documents, the files of the site, and, if this
+// server makes previews, the program that converts CAD files. It returns a
+// [config.InvalidError] about the first one that is invalid. It opens no database.
 func CheckSettings(s config.Settings) error {
 	if s.Documents != "" {
 		g := graph.New(&graph.Resolver{})
@@ -27,6 +28,11 @@ func CheckSettings(s config.Settings) error {
 	}
 	if _, err := webpage.NewSite(s.SiteName, s.SiteColor, s.SiteLogo, s.SiteFolder); err != nil {
 		return &config.InvalidError{Err: err}
+	}
+	if converter, err := cadConverter(s.CADConverter); err == nil && converter != nil && s.Roles.Has(config.RolePreviews) && s.PreviewWorkers > 0 {
+		if err := converter.Check(); err != nil {
+			return &config.InvalidError{Err: fmt.Errorf("--cad-converter: %w", err)}
+		}
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/outage"
+	"github.com/meshyard/meshyard/internal/preview/cad"
 )
 
 // previewPoll is how often an idle worker polls for a preview to generate.
@@ -18,6 +19,14 @@ func (a *Server) previewWorkers() int {
 		return 0
 	}
 	return a.Settings.PreviewWorkers
+}
+
+// cadConverter returns the converter of CAD files, or nil if there is none.
+func cadConverter(command string) (*cad.Converter, error) {
+	if command == "" {
+		return nil, nil
+	}
+	return cad.Parse(command)
 }
 
 // startPreviews starts the workers that generate previews. stop cancels their current work, which

@@ -210,6 +210,10 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 	if err != nil {
 		return err
 	}
+	converter, err := cadConverter(a.Settings.CADConverter)
+	if err != nil {
+		return err
+	}
 	a.Store = catalogue.New(a.db, a.bucket, catalogue.Options{Options: models.Options{
 		UploadLimit: int64(a.Settings.UploadLimit), ImageLimit: config.ImageLimit, PendingTTL: a.Settings.PendingTTL, KeepDeleted: a.Settings.KeepDeleted, ThingFiles: a.Settings.ThingFiles,
 		Quotas: models.Quotas{
@@ -217,7 +221,7 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 			Makes: int64(a.Settings.QuotaMakes), Comments: int64(a.Settings.QuotaComments),
 			Collections: int64(a.Settings.QuotaCollections), Collected: int64(a.Settings.QuotaCollected),
 		},
-		Previews:       child.Runner{Memory: int64(a.Settings.PreviewMemory)},
+		Previews:       child.Runner{Memory: int64(a.Settings.PreviewMemory), Converter: converter},
 		PreviewWorkers: a.Settings.PreviewWorkers,
 		Reserved:       isReserved,
 		SendsMail:      a.Settings.SMTPURL != "", OpenRegistration: a.opensRegistration(),

@@ -18,6 +18,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/internal/preview"
+	"github.com/meshyard/meshyard/internal/preview/cad"
 )
 
 // command is the first argument of a child.
@@ -52,6 +53,8 @@ type Runner struct {
 	// Deadline is the maximum elapsed time of a child. On a busy machine it can be exceeded without a
 	// fault of the file, so a retry may succeed.
 	Deadline time.Duration
+	// Converter converts CAD files. It is nil if they have no previews.
+	Converter *cad.Converter
 }
 
 // Usage is the resource usage of a child.
@@ -67,7 +70,8 @@ type Usage struct {
 // retry may succeed.
 type Interrupted struct {
 	Message string
-	// the machine was too busy: before the deadline the child got less than half of its CPU time
+	// the machine was too busy: before the deadline the child got less than half of its CPU time, and
+	// it did not wait for a converter, which may sleep
 	Starved bool
 }
 
@@ -101,6 +105,13 @@ func (r Runner) Derive(ctx context.Context, source *os.File, subject preview.Sub
 		priority = idle
 	}
 	cmd := exec.CommandContext(running, program, command, string(subject), strconv.FormatInt(r.Memory, 10), r.CPU.String(), priority)
+	if format := subject.CAD(); format != "" {
+		remove, err := r.convert(cmd, format)
+		if err != nil {
+			return preview.Result{}, Usage{}, err
+		}
+		defer remove()
+	}
 	cmd.Args[0] = "meshyard"
 	cmd.Stdin = source
 	cmd.Env = []string{"GOMAXPROCS=1", "GOGC=100", "GOTRACEBACK=single", fmt.Sprintf("GOMEMLIMIT=%d", softMemoryLimit(r.Memory))}
@@ -133,7 +144,7 @@ func (r Runner) Derive(ctx context.Context, source *os.File, subject preview.Sub
 	case errors.Is(frames.err, errProtocol):
 		return preview.Result{}, usage, &CrashError{State: frames.err.Error(), Trace: trace.String()}
 	case errors.Is(running.Err(), context.DeadlineExceeded):
-		return preview.Result{}, usage, &Interrupted{Message: fmt.Sprintf("The preview took longer than %s.", inWords(r.Deadline)), Starved: usage.CPU < r.CPU/2}
+		return preview.Result{}, usage, &Interrupted{Message: fmt.Sprintf("The preview took longer than %s.", inWords(r.Deadline)), Starved: usage.CPU < r.CPU/2 && subject.CAD() == ""}
 	}
 	return preview.Result{}, usage, r.exitError(state, trace.String())
 }
@@ -153,7 +164,7 @@ func (r Runner) exitError(state *os.ProcessState, trace string) error {
 // Go runtime, which has no exit status of its own.
 func outOfMemory(trace string) bool {
 	return strings.Contains(trace, "out of memory") || strings.Contains(trace, "cannot allocate memory") ||
-		strings.Contains(trace, "failed to create new OS thread")
+		strings.Contains(trace, "failed to create new OS thread") || strings.Contains(trace, "pthread_create failed")
 }
 
 // executable returns the path of the running program. On Linux this is the file that the process

@@ -2,6 +2,7 @@ package child
 
 import (
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"syscall"
@@ -88,6 +89,13 @@ func residentPeak() int64 {
 		}
 	}
 	return 0
+}
+
+// ownGroup starts a child in a process group of its own, which is killed as a whole: converters and
+// their children are in it.
+func ownGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 }
 
 // killed reports whether a process was terminated by a signal.

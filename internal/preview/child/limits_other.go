@@ -4,6 +4,7 @@ package child
 
 import (
 	"os"
+	"os/exec"
 	"time"
 )
 
@@ -18,5 +19,7 @@ func lowerPriority() {}
 func cpuTime() time.Duration { return 0 }
 
 func residentPeak() int64 { return 0 }
+
+func ownGroup(*exec.Cmd) {}
 
 func killed(state *os.ProcessState) bool { return state.ExitCode() == -1 }

@@ -3,6 +3,7 @@ package child
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/internal/preview"
+	"github.com/meshyard/meshyard/internal/preview/cad"
 )
 
 // beat is the interval of the progress frames of a child. When the server has died, writing the
@@ -26,7 +28,11 @@ const beat = 250 * time.Millisecond
 // Go initializes packages in the order of their import paths once their imports are initialized,
 // and this package has few imports, so it is initialized early.
 func init() {
-	if len(os.Args) != 6 || os.Args[1] != command {
+	if len(os.Args) > 2 && os.Args[1] == cad.LaunchCommand {
+		fmt.Fprintln(os.Stderr, cad.LaunchCommand+":", cad.Launch(os.Args[2:]))
+		os.Exit(2)
+	}
+	if len(os.Args) < 6 || len(os.Args) > 7 || os.Args[1] != command {
 		return
 	}
 	memory, err1 := strconv.ParseInt(os.Args[3], 10, 64)
@@ -45,28 +51,35 @@ func init() {
 	if os.Args[5] == idle {
 		lowerPriority()
 	}
-	os.Exit(run(preview.Subject(os.Args[2]), memory, cpu, os.Stdin, os.Stdout))
+	var job *cad.Job // if the file must be converted first
+	if len(os.Args) == 7 {
+		if err := json.Unmarshal([]byte(os.Args[6]), &job); err != nil {
+			fmt.Fprintln(os.Stderr, command+":", err)
+			os.Exit(2)
+		}
+	}
+	os.Exit(run(preview.Subject(os.Args[2]), memory, cpu, job, os.Stdin, os.Stdout))
 }
 
 // run makes a preview of source and writes it to out as frames. It returns the exit status.
-func run(subject preview.Subject, memory int64, cpu time.Duration, source *os.File, out io.Writer) int {
+func run(subject preview.Subject, memory int64, cpu time.Duration, job *cad.Job, source *os.File, out io.Writer) int {
 	frames := &frameWriter{w: out}
-	info, err := source.Stat()
-	if err != nil {
-		return end(frames, preview.Result{}, err)
-	}
 	var mu sync.Mutex
 	var at progress
+	var converter cad.Usage
 	go func() {
 		for range time.Tick(beat) {
 			mu.Lock()
-			now := at
+			now, also := at, converter
 			mu.Unlock()
-			now.Memory = residentPeak()
-			if used := cpuTime(); used > cpu {
-				os.Exit(end(frames, preview.Result{}, tooLong(cpu)))
+			now.Memory = residentPeak() + also.Memory
+			if used := cpuTime() + also.CPU; used > cpu {
+				code := end(frames, preview.Result{}, tooLong(cpu))
+				endGroup(job)
+				os.Exit(code)
 			}
 			if frames.writeJSON(frameProgress, now) != nil {
+				endGroup(job)
 				os.Exit(1)
 			}
 		}
@@ -81,13 +94,44 @@ func run(subject preview.Subject, memory int64, cpu time.Duration, source *os.Fi
 		}
 		return frames.write(framePartEnd, nil)
 	}
-	result, err := preview.Derive(context.Background(), preview.Source{ReaderAt: source, Size: info.Size()}, subject, preview.LimitsFor(memory), put,
-		func(stage string, done float64) {
+	report := func(stage string, done float64) {
+		mu.Lock()
+		at = progress{Stage: stage, Done: done}
+		mu.Unlock()
+	}
+	if job != nil {
+		report("convert", 0)
+		mesh, err := job.Convert(source, func(used cad.Usage) {
 			mu.Lock()
-			at = progress{Stage: stage, Done: done}
+			converter = used
 			mu.Unlock()
 		})
+		if err != nil {
+			code := end(frames, preview.Result{}, err)
+			endGroup(job)
+			return code
+		}
+		mu.Lock()
+		converter.Memory = 0 // it has ended
+		mu.Unlock()
+		source, subject = mesh, preview.Subject(job.Output)
+	}
+	info, err := source.Stat()
+	if err != nil {
+		return end(frames, preview.Result{}, err)
+	}
+	result, err := preview.Derive(context.Background(), preview.Source{ReaderAt: source, Size: info.Size()}, subject, preview.LimitsFor(memory), put, report)
+	if job != nil {
+		err = job.Refused(err)
+	}
 	return end(frames, result, err)
+}
+
+// endGroup kills the converter and what it has started, and this process with them.
+func endGroup(job *cad.Job) {
+	if job != nil {
+		cad.KillGroup()
+	}
 }
 
 // end writes the last frame and returns the exit status.
