@@ -64,3 +64,32 @@ func TestGCodeWithoutImage(t *testing.T) {
 		}
 	}
 }
+
+// TestDesign checks that files of FreeCAD and Fusion are shown by the image that they contain, and
+// that it is no failure if they have none or are damaged.
+func TestDesign(t *testing.T) {
+	t.Parallel()
+	picture, err := os.ReadFile("../../testdata/meshes/lib3mf_thumbnail.png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	freeCAD := decodetest.ZIP(t, map[string]string{"Document.xml": "<Document/>", "thumbnails/Thumbnail.png": string(picture)})
+	for _, c := range []struct {
+		name string
+		file []byte
+		want int // parts
+	}{
+		{"FreeCAD", freeCAD, 1},
+		{"Fusion", decodetest.ZIP(t, map[string]string{"Manifest.dat": "", "FusionAssetName[Active]/Previews/small.png": string(picture)}), 1},
+		{"without an image", decodetest.ZIP(t, map[string]string{"Document.xml": "<Document/>", "other/small.png": string(picture)}), 0},
+		{"with a damaged image", decodetest.ZIP(t, map[string]string{"thumbnails/Thumbnail.png": "\x89PNG"}), 0},
+		{"truncated", freeCAD[:len(freeCAD)-30], 0},
+		{"no archive", []byte("solid"), 0},
+		{"empty", nil, 0},
+	} {
+		parts, r, err := derived(t, Design, c.file)
+		if len(parts) != c.want || (r.ImageFormat != "") != (c.want > 0) || err != nil {
+			t.Errorf("%s: got the parts %v, %+v and %v, want %d parts", c.name, parts, r, err, c.want)
+		}
+	}
+}
