@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -145,4 +146,32 @@ func running(begin string) string {
 		}
 	}
 	return ""
+}
+
+// TestConverterDiesWithTheServer kills a process while its child converts a file, and checks that
+// the child and the converter end long before the converter would end by itself.
+func TestConverterDiesWithTheServer(t *testing.T) {
+	skipUnderRace(t)
+	c := converter(t, "/bin/sh", "sleep 600.5 & sleep 600.5")
+	parent := exec.Command("/proc/self/exe")
+	parent.Env = append(os.Environ(), parentOf+"="+file(t, []byte("killed")).Name(), converterOf+"="+strings.Join(c.Words, " "))
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for running("sleep\x00600.5") == "" {
+		time.Sleep(20 * time.Millisecond)
+	}
+	if err := parent.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = parent.Wait()
+	for running("sleep\x00600.5") != "" {
+		time.Sleep(20 * time.Millisecond)
+	}
+	left, _ := filepath.Glob(filepath.Join(os.TempDir(), "meshyard-cad-*", "input.step"))
+	for _, name := range left { // a later conversion would remove it after an hour
+		if content, _ := os.ReadFile(name); string(content) == "killed" {
+			_ = os.RemoveAll(filepath.Dir(name))
+		}
+	}
 }

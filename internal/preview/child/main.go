@@ -57,6 +57,8 @@ func init() {
 			fmt.Fprintln(os.Stderr, command+":", err)
 			os.Exit(2)
 		}
+		// Otherwise the runtime ends this process, without the converter, when the server has died.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	}
 	os.Exit(run(preview.Subject(os.Args[2]), memory, cpu, job, os.Stdin, os.Stdout))
 }

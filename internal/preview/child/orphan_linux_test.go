@@ -15,17 +15,27 @@ import (
 	"time"
 
 	"github.com/meshyard/meshyard/internal/mesh/meshtest"
+	"github.com/meshyard/meshyard/internal/preview"
+	"github.com/meshyard/meshyard/internal/preview/cad"
 )
 
 // parentOf is the environment variable with the path of a file. If it is set, the test binary
 // starts a child that makes a preview of that file.
 const parentOf = "MESHYARD_TEST_PARENT_OF"
 
+// converterOf is the environment variable with the command that converts that file.
+const converterOf = "MESHYARD_TEST_CONVERTER_OF"
+
 func init() {
 	if path := os.Getenv(parentOf); path != "" && (len(os.Args) < 2 || os.Args[1] != command) {
 		f, err := os.Open(path)
+		runner, subject := Runner{}, preview.Subject("stl")
+		if command := os.Getenv(converterOf); command != "" && err == nil {
+			subject = "step"
+			runner.Converter, err = cad.Parse(command)
+		}
 		if err == nil {
-			_, _, err = Runner{}.Derive(context.Background(), f, "stl", keep(map[string][]byte{}), func(stage string, _ float64) { fmt.Println(stage) })
+			_, _, err = runner.Derive(context.Background(), f, subject, keep(map[string][]byte{}), func(stage string, _ float64) { fmt.Println(stage) })
 		}
 		fmt.Println(err)
 		os.Exit(1)
