@@ -106,3 +106,25 @@ func TestBrowserGalleryPrintDetails(t *testing.T) {
 	}
 	v.noProblems()
 }
+
+// TestBrowserGallerySourceText checks that sources are shown as text, not as markup, and that those
+// that are too large are not loaded.
+func TestBrowserGallerySourceText(t *testing.T) {
+	s := newScene(t)
+	const source = "// <img src=x onerror=alert(1)>\ncube([20, 10, 5]);\n"
+	for name, content := range map[string]string{"part.scad": source, "large.md": strings.Repeat("# Text\n", 80_000)} {
+		file := s.ada.Upload(name, []byte(content))
+		s.ada.Finalize("THING", s.thing, file).Want(t, 200)
+	}
+	v := visitGallery(t, s.Server)
+	v.size(image.Pt(360, 740))
+	v.open(fmt.Sprintf("/thing:%d/files", s.thing))
+	v.press(`document.querySelector('[aria-label="Show as text: part.scad"]')`)
+	v.await("the source", fmt.Sprintf(`document.querySelector('dialog .source')?.textContent === %q`, source))
+	v.is("a dialog that fits", `document.querySelector('dialog').scrollWidth <= innerWidth && document.documentElement.scrollWidth <= innerWidth`)
+	v.run("press Escape", `document.querySelector('dialog').dispatchEvent(new Event('cancel', {cancelable: true})); document.querySelector('dialog').close()`)
+	v.await("no dialog", `!document.querySelector('dialog')`)
+	v.press(`document.querySelector('[aria-label="Show as text: large.md"]')`)
+	v.await("a limit", `document.querySelector('dialog')?.innerText.includes('Files of more than')`)
+	v.noProblems()
+}

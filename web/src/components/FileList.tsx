@@ -48,8 +48,9 @@ export function FileFacts({ file }: { file: FileRow }) {
   );
 }
 
-// The names of files in which slicers write settings, and of those that slicers open.
+// The names of files in which slicers write settings, of those that are text for people, and of those that slicers open.
 const slicedName = /\.(3mf|gcode|gco|g|bgcode)$/i;
+const textName = /\.(scad|csg|md|markdown|txt)$/i;
 const openedName = /\.(3mf|amf|dae|g|gco|gcode|glb|gltf|lys|obj|ply|step|stl|stp|x3d)$/i;
 
 /** A button that opens a file in the program that the visitor has chosen last, and one for all programs. */
@@ -79,6 +80,9 @@ function FileItem({ file, thing, takenDown, onView, onMake }: Shown & { file: Fi
       {file.mesh && <button type="button" class="button icon-only" aria-label={`${t.view3D}: ${file.name}`} title={t.view3D} onClick={() => onView(file.id)}><Icon name="cube" /></button>}
       {slicedName.test(file.name) && file.kind === 'MODEL' && file.isAvailable && (
         <OnDemand part={(parts) => parts.PrintDetails} file={file} kind="button icon-only" label={`${t.printDetails}: ${file.name}`} title={t.printDetails}><Icon name="sliders" /></OnDemand>
+      )}
+      {textName.test(file.name) && file.isAvailable && (
+        <OnDemand part={(parts) => parts.SourceText} file={file} kind="button icon-only" label={`${t.showText}: ${file.name}`} title={t.showText}><Icon name="file" /></OnDemand>
       )}
       {me && file.kind === 'MODEL' && !takenDown && (
         <OnDemand part={(parts) => parts.MakeDialog} thing={thing} file={file} onDone={onMake} kind="button icon-only" label={`${t.printedThis}: ${file.name}`} title={t.printedThis}><Icon name="check" /></OnDemand>

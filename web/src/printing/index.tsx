@@ -3,3 +3,4 @@ export { MakeDialog } from './MakeDialog';
 export { OpenIn } from './OpenIn';
 export { PrintDetails } from './PrintDetails';
 export { PrintSummary } from './PrintSummary';
+export { SourceText } from './SourceText';
