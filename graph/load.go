@@ -66,9 +66,9 @@ var (
 )
 
 // read returns the rows with the given IDs, with the fields that the operation selects on the
-// values of the field that is being resolved, and those in also.
-func (of rows[T]) read(ctx context.Context, r *Resolver, ids []int64, also fieldset.Set[T]) (map[int64]*T, error) {
-	fields := selected(ctx, of.all).With(also)
+// values of the field that is being resolved, and those in extra.
+func (of rows[T]) read(ctx context.Context, r *Resolver, ids []int64, extra fieldset.Set[T]) (map[int64]*T, error) {
+	fields := selected(ctx, of.all).With(extra)
 	if of.ofID == nil || !fieldset.Of[T]("ID").Has(fields) {
 		return of.byID(ctx, r.Store.Store, caller(ctx), fields, ids)
 	}

@@ -134,12 +134,12 @@ func (db *DB) Index(ctx context.Context, tx bun.Tx, ix *Index, ids ...int64) err
 		return nil
 	}
 	var documents []Document
-	among, list := db.Among(1, ids)
-	texts := db.ForShare(ix.texts(tx).Where("? ?", bun.Safe(ix.ID), among).OrderExpr(ix.ID))
+	condition, list := db.InList(1, ids)
+	texts := db.ForShare(ix.texts(tx).Where("? ?", bun.Safe(ix.ID), condition).OrderExpr(ix.ID))
 	if err := texts.Conn(database.Bind(tx, list)).Scan(ctx, &documents); err != nil {
 		return err
 	}
-	_, err := tx.NewRaw("DELETE FROM ? WHERE ? ?", bun.Safe(ix.documents), db.FullText().id(), among).Conn(database.Bind(tx, list)).Exec(ctx)
+	_, err := tx.NewRaw("DELETE FROM ? WHERE ? ?", bun.Safe(ix.documents), db.FullText().id(), condition).Conn(database.Bind(tx, list)).Exec(ctx)
 	if err != nil || len(documents) == 0 {
 		return err
 	}

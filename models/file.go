@@ -286,7 +286,7 @@ type filesOnKey struct {
 
 // Text implements [database.Key].
 func (k filesOnKey) Text(b *database.Builder) (string, error) {
-	return b.Text(k.add(b).Where("f.target_type = ? AND f.target_id ? AND f.state = ?", k.on, b.Among(0), Finalized).Order("f.target_id", "f.rank", "f.id"))
+	return b.Text(k.add(b).Where("f.target_type = ? AND f.target_id ? AND f.state = ?", k.on, b.InList(0), Finalized).Order("f.target_id", "f.rank", "f.id"))
 }
 
 // add selects the fields of files on targets of one type.
@@ -320,7 +320,7 @@ func (k firstImagesKey) Text(b *database.Builder) (string, error) {
 	places := b.Select().TableExpr("files").
 		ColumnExpr("files.id, row_number() OVER (PARTITION BY target_id ORDER BY CASE WHEN "+done+" THEN 0 ELSE 1 END, "+imageOrder+") AS place", PreviewDone).
 		Join("JOIN previews AS p ON p.id = files.preview_id").
-		Where("target_type = ? AND target_id ? AND files.state = ?", k.on, b.Among(0), Finalized).
+		Where("target_type = ? AND target_id ? AND files.state = ?", k.on, b.InList(0), Finalized).
 		Where("kind = ? AND p.state IN (?, ?) OR (kind = ? OR rendering_id <> 0) AND "+done, Image, PreviewWaiting, PreviewRunning, Image, PreviewDone)
 	return b.Text(k.add(b).Where("f.id IN (SELECT id FROM (?) AS p WHERE place = 1)", places))
 }

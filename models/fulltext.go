@@ -18,7 +18,7 @@ type fullText interface {
 	// letter is always a whole word. The word contains only letters, digits and marks.
 	Word(word string, beginning bool, fields int) string
 	// among restricts an expression that any has joined to the first fields of a document.
-	Among(expression string, fields int) string
+	InList(expression string, fields int) string
 
 	// matching changes q to select the IDs of the documents that match, which are not empty.
 	matching(q *bun.SelectQuery, ix *Index, match string) *bun.SelectQuery

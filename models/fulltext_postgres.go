@@ -28,7 +28,7 @@ func (textVectors) Word(word string, beginning bool, fields int) string {
 	return "'" + word + "'"
 }
 
-func (textVectors) Among(expression string, _ int) string { return expression } // word does it
+func (textVectors) InList(expression string, _ int) string { return expression } // word does it
 
 func (textVectors) matching(q *bun.SelectQuery, ix *Index, match string) *bun.SelectQuery {
 	return q.TableExpr("? AS d", bun.Safe(ix.documents)).ColumnExpr("d.id").Where("d.words @@ CAST(? AS tsquery)", match)

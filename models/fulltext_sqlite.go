@@ -23,7 +23,7 @@ func (fts5) Word(word string, beginning bool, _ int) string {
 	return `"` + word + `"`
 }
 
-func (fts5) Among(expression string, fields int) string {
+func (fts5) InList(expression string, fields int) string {
 	if fields == 4 {
 		return expression
 	}

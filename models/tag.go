@@ -216,7 +216,7 @@ func (k tagsOfKey) Text(b *database.Builder) (string, error) {
 			q = q.Join("JOIN tags AS g ON g.id = tt.tag_id")
 		}
 	}
-	return b.Text(q.Where("tt.thing_id ?", b.Among(0)).Order("tt.thing_id", "tt.position"))
+	return b.Text(q.Where("tt.thing_id ?", b.InList(0)).Order("tt.thing_id", "tt.position"))
 }
 
 // TagsOf returns the tags of things, with the names and in the order that the creators of the

@@ -211,7 +211,7 @@ type fileCountsKey struct{}
 // Text implements [database.Key].
 func (fileCountsKey) Text(b *database.Builder) (string, error) {
 	return b.Text(b.Select().TableExpr("files AS f").ColumnExpr("f.target_id AS id, f.kind, count(*) AS n").
-		Where("f.target_type = ? AND f.target_id ? AND f.state = ?", OnThing, b.Among(0), Finalized).Group("f.target_id", "f.kind"))
+		Where("f.target_type = ? AND f.target_id ? AND f.state = ?", OnThing, b.InList(0), Finalized).Group("f.target_id", "f.kind"))
 }
 
 // FileCounts returns the numbers of finalized files of things, by kind.
@@ -238,7 +238,7 @@ type fileSizesKey struct{}
 // Text implements [database.Key].
 func (fileSizesKey) Text(b *database.Builder) (string, error) {
 	return b.Text(b.Select().TableExpr("files AS f").ColumnExpr("f.target_id AS id, CAST(sum(f.size) AS bigint) AS n").
-		Where("f.target_type = ? AND f.target_id ? AND f.state = ? AND f.missing_since IS NULL AND (f.sha256 <> '' OR f.object_key <> '')", OnThing, b.Among(0), Finalized).Group("f.target_id"))
+		Where("f.target_type = ? AND f.target_id ? AND f.state = ? AND f.missing_since IS NULL AND (f.sha256 <> '' OR f.object_key <> '')", OnThing, b.InList(0), Finalized).Group("f.target_id"))
 }
 
 // FileSizes returns the total sizes of the finalized files of things that have content, in bytes.

@@ -35,9 +35,9 @@ type DB struct {
 	opened *openFile
 
 	statements statements
-	texts      *lru.Cache[any, *kept] // the statements that are prepared, by Key
+	texts      *lru.Cache[any, *preparedText] // the statements that are prepared, by Key
 
-	reads        turns
+	reads        queryLimiter
 	transactions *concurrency.Limiter
 }
 

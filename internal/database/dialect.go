@@ -54,9 +54,9 @@ type Dialect interface {
 
 	// OneOf returns the condition that a column is one of the values that q selects.
 	OneOf(q *bun.SelectQuery) schema.QueryAppender
-	// Among returns the condition that a column is one of the given IDs, and the argument that
+	// InList returns the condition that a column is one of the given IDs, and the argument that
 	// contains them. It must be argument number n of its statement, counted from 1.
-	Among(n int, ids []int64) (condition bun.Safe, list any)
+	InList(n int, ids []int64) (condition bun.Safe, list any)
 	// Day returns the day of a time as a text, YYYY-MM-DD.
 	Day(at bun.Safe) bun.Safe
 	// JSONFunctions returns the functions that build a JSON array of rows and a JSON object.
@@ -138,9 +138,9 @@ type Dialect interface {
 	refresh(ctx context.Context, db *DB, t Tables) error
 
 	maxTexts() int
-	among(list schema.QueryAppender) schema.QueryAppender // the condition for an argument with IDs
-	argument(arg any) any                                 // an argument of a prepared statement
-	bind(args []any) []any                                // arguments for database/sql
+	inList(list schema.QueryAppender) schema.QueryAppender // the condition for an argument with IDs
+	argument(arg any) any                                  // an argument of a prepared statement
+	bind(args []any) []any                                 // arguments for database/sql
 	// driverArgs returns the arguments of a query in the form that the driver expects. With keep, the
 	// query stays prepared.
 	driverArgs(keep bool, args []any) ([]driver.NamedValue, error)

@@ -54,7 +54,7 @@ func (postgresDialect) OneOf(q *bun.SelectQuery) schema.QueryAppender {
 	return bun.SafeQuery("= ANY(ARRAY(?))", q)
 }
 
-func (postgresDialect) Among(n int, ids []int64) (condition bun.Safe, list any) {
+func (postgresDialect) InList(n int, ids []int64) (condition bun.Safe, list any) {
 	return "= ANY(" + placeholder(n) + ")", ids
 }
 
@@ -152,7 +152,7 @@ func (d postgresDialect) export(ctx context.Context, db *DB, _ string, fn func(E
 
 func (postgresDialect) maxTexts() int { return 1000 }
 
-func (postgresDialect) among(list schema.QueryAppender) schema.QueryAppender {
+func (postgresDialect) inList(list schema.QueryAppender) schema.QueryAppender {
 	return bun.SafeQuery("= ANY(?)", list)
 }
 

@@ -38,7 +38,7 @@ func (sqliteDialect) OneOf(q *bun.SelectQuery) schema.QueryAppender {
 	return bun.SafeQuery("IN (?)", q)
 }
 
-func (sqliteDialect) Among(n int, ids []int64) (condition bun.Safe, list any) {
+func (sqliteDialect) InList(n int, ids []int64) (condition bun.Safe, list any) {
 	return "IN (SELECT value FROM json_each(" + placeholder(n) + "))", AsJSON(ids)
 }
 
@@ -184,7 +184,7 @@ const maxTextsSQLite = 200
 
 func (sqliteDialect) maxTexts() int { return maxTextsSQLite }
 
-func (sqliteDialect) among(list schema.QueryAppender) schema.QueryAppender {
+func (sqliteDialect) inList(list schema.QueryAppender) schema.QueryAppender {
 	return bun.SafeQuery("IN (SELECT value FROM json_each(?))", list)
 }
 

@@ -19,7 +19,7 @@ type numberKey struct{ n int }
 
 func (k numberKey) Text(b *Builder) (string, error) {
 	return b.Text(b.Select().TableExpr("(SELECT ? AS id UNION ALL SELECT 1000 UNION ALL SELECT 1001) AS n", k.n).
-		ColumnExpr("n.id").Where("n.id ?", b.Among(0)).Where("n.id <> ?", b.Arg(1)).OrderExpr("n.id"))
+		ColumnExpr("n.id").Where("n.id ?", b.InList(0)).Where("n.id <> ?", b.Arg(1)).OrderExpr("n.id"))
 }
 
 // TestRead runs more statements than are kept, each of them several times concurrently, and

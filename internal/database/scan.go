@@ -27,7 +27,7 @@ func (db *DB) selectText(ctx context.Context, text string, dest any) error {
 
 // query runs a query with arguments on a connection of the read pool, and reads its rows into dest.
 // If statement is not nil, the query stays prepared on its connection.
-func (db *DB) query(ctx context.Context, dest any, text string, statement *kept, args []any) (err error) {
+func (db *DB) query(ctx context.Context, dest any, text string, statement *preparedText, args []any) (err error) {
 	if tracing.On(ctx) {
 		span := db.statements.trace(ctx, text)
 		defer func() { endSpan(span, err) }()

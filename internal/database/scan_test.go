@@ -129,14 +129,14 @@ func readText(db *DB) func(ctx context.Context, text string, dest any) error {
 type scalarsKey struct{}
 
 func (scalarsKey) Text(b *Builder) (string, error) {
-	return b.Text(b.Select().TableExpr("(SELECT 5 AS id UNION ALL SELECT 6) AS n").ColumnExpr("n.id").Where("n.id ?", b.Among(0)))
+	return b.Text(b.Select().TableExpr("(SELECT 5 AS id UNION ALL SELECT 6) AS n").ColumnExpr("n.id").Where("n.id ?", b.InList(0)))
 }
 
 // partnersKey reads the partners with the IDs in argument 0.
 type partnersKey struct{}
 
 func (partnersKey) Text(b *Builder) (string, error) {
-	return b.Text(b.Select().TableExpr("(SELECT 5 AS id, 'e' AS name UNION ALL SELECT 6, 'f') AS n").ColumnExpr("n.id, n.name").Where("n.id ?", b.Among(0)))
+	return b.Text(b.Select().TableExpr("(SELECT 5 AS id, 'e' AS name UNION ALL SELECT 6, 'f') AS n").ColumnExpr("n.id, n.name").Where("n.id ?", b.InList(0)))
 }
 
 // TestPreparedReadsOtherRows checks that the rows of one prepared statement can be read into

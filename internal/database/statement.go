@@ -125,21 +125,21 @@ func (db *DB) MostConcurrency() Concurrency {
 // concurrently, in total and for each caller. Those beyond the limits wait, and free slots are
 // shared fairly among callers.
 func (db *DB) limit(reads, transactions int, perCaller Concurrency) {
-	db.reads = turns{concurrency.New(reads, perCaller.Statements)}
+	db.reads = queryLimiter{concurrency.New(reads, perCaller.Statements)}
 	db.transactions = concurrency.New(transactions, perCaller.Transactions)
 }
 
-// turns is a query hook that makes each statement outside a transaction wait for a slot of its
+// queryLimiter is a query hook that makes each statement outside a transaction wait for a slot of its
 // caller. Statements within transactions do not wait: they may hold locks that other statements of
 // the caller wait for.
-type turns struct{ limiter *concurrency.Limiter }
+type queryLimiter struct{ limiter *concurrency.Limiter }
 
 // slotKey is the key of the slot of a statement in the stash of its event.
 type slotKey struct{}
 
 // BeforeQuery waits for a slot. A hook cannot return an error, but if the context ends first, the
 // statement fails with the error of the context.
-func (t turns) BeforeQuery(ctx context.Context, event *bun.QueryEvent) context.Context {
+func (t queryLimiter) BeforeQuery(ctx context.Context, event *bun.QueryEvent) context.Context {
 	if s, _ := t.acquire(ctx); s != nil {
 		if event.Stash == nil {
 			event.Stash = make(map[any]any)
@@ -150,14 +150,14 @@ func (t turns) BeforeQuery(ctx context.Context, event *bun.QueryEvent) context.C
 }
 
 // AfterQuery releases the slot. Bun calls it after all rows were read.
-func (t turns) AfterQuery(_ context.Context, event *bun.QueryEvent) {
+func (t queryLimiter) AfterQuery(_ context.Context, event *bun.QueryEvent) {
 	s, _ := event.Stash[slotKey{}].(*slot)
 	s.release()
 }
 
 // acquire waits for a slot for the account of ctx. Work without an account is not limited, because
 // the server started it itself, and gets nil. It returns the error of ctx if ctx ends first.
-func (t turns) acquire(ctx context.Context) (*slot, error) {
+func (t queryLimiter) acquire(ctx context.Context) (*slot, error) {
 	account := auth.Account(ctx)
 	if account == "" {
 		return nil, nil

@@ -66,12 +66,12 @@ func (b *Builder) placeholder(i int) string {
 	return "$" + strconv.Itoa(n+1)
 }
 
-// Among returns the condition that a column is one of the IDs in argument number i.
-func (b *Builder) Among(i int) schema.QueryAppender {
+// InList returns the condition that a column is one of the IDs in argument number i.
+func (b *Builder) InList(i int) schema.QueryAppender {
 	if b.values != nil {
 		return bun.SafeQuery("IN (?)", bun.List(b.values[i]))
 	}
-	return b.Dialect.among(b.Arg(i))
+	return b.Dialect.inList(b.Arg(i))
 }
 
 // Text returns the text of a query.
@@ -86,8 +86,8 @@ func (b *Builder) Raw(text string, operands ...any) (string, error) {
 	return string(raw), err
 }
 
-// kept is a statement whose text is kept. Each connection prepares it when it first runs it.
-type kept struct {
+// preparedText is a statement whose text is kept. Each connection prepares it when it first runs it.
+type preparedText struct {
 	text  string
 	order []int // the argument of each placeholder
 }
@@ -95,8 +95,8 @@ type kept struct {
 // newTexts returns the cache for the texts of prepared statements, at most size of them. The least
 // recently used ones are evicted. Thousands of different ones are possible, because they depend on
 // the fields that operations select.
-func newTexts(size int) *lru.Cache[any, *kept] {
-	texts, _ := lru.New[any, *kept](size) // no error: the size is positive
+func newTexts(size int) *lru.Cache[any, *preparedText] {
+	texts, _ := lru.New[any, *preparedText](size) // no error: the size is positive
 	return texts
 }
 
@@ -125,7 +125,7 @@ func Read[K interface {
 			panic(fmt.Sprintf("database: equal keys %+v have two texts:\n%s\n%s", key, s.text, text))
 		}
 		if !ok {
-			s = &kept{text: text, order: b.order}
+			s = &preparedText{text: text, order: b.order}
 			db.texts.Add(key, s)
 		}
 	}

@@ -186,7 +186,7 @@ type byIDs[T any] struct {
 func (k byIDs[T]) Text(b *Builder) (string, error) {
 	t := TableOf[T]()
 	q := t.add(b.Select().Model((*T)(nil)), b, k.fields, k.signedIn, 1)
-	return b.Text(q.Where("? ?", t.idColumn(b), b.Among(0)))
+	return b.Text(q.Where("? ?", t.idColumn(b), b.InList(0)))
 }
 
 // ByIDs returns the rows with the given IDs, by ID. Rows that do not exist are missing. userID is

@@ -154,8 +154,8 @@ func (s *Store) insertDownloads(ctx context.Context, rows []*Download) error {
 		for i, id := range ids {
 			rows[i].ID = id
 		}
-		among, list := s.core.DB.Among(1, ids)
-		_, err = tx.NewRaw("INSERT INTO new_downloads (id, thing_id, file_id) SELECT id, thing_id, file_id FROM downloads WHERE id ?", among).
+		condition, list := s.core.DB.InList(1, ids)
+		_, err = tx.NewRaw("INSERT INTO new_downloads (id, thing_id, file_id) SELECT id, thing_id, file_id FROM downloads WHERE id ?", condition).
 			Conn(database.Bind(tx, list)).Exec(ctx)
 		return err
 	})

@@ -26,7 +26,7 @@ type holdingKey struct{}
 func (holdingKey) Text(b *database.Builder) (string, error) {
 	return b.Text(b.Select().TableExpr("collection_things AS ct").Column("ct.thing_id", "ct.collection_id").
 		Join("JOIN collections AS co ON co.id = ct.collection_id").
-		Where("ct.thing_id ? AND co.owner_id = ?", b.Among(0), b.Arg(1)).OrderExpr("ct.id DESC").Limit(models.MaxIDs))
+		Where("ct.thing_id ? AND co.owner_id = ?", b.InList(0), b.Arg(1)).OrderExpr("ct.id DESC").Limit(models.MaxIDs))
 }
 
 // CollectionsHolding returns, for each of the given things, the collections of the caller that

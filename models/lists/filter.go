@@ -186,8 +186,8 @@ func (f Filter) check() error {
 	return errors.Join(faults...)
 }
 
-// among adds the condition that a column has one of some values.
-func among[V any](q *bun.SelectQuery, column string, values []V) *bun.SelectQuery {
+// anyOf adds the condition that a column has one of some values.
+func anyOf[V any](q *bun.SelectQuery, column string, values []V) *bun.SelectQuery {
 	if len(values) == 1 {
 		return q.Where("? = ?", bun.Safe(column), values[0]) // lets an index provide the order, too
 	}
@@ -200,10 +200,10 @@ func (f Filter) objects(q *bun.SelectQuery, id, creator string) *bun.SelectQuery
 	case f.IDs != nil && len(f.IDs) == 0:
 		q = q.Where("? = ?", bun.Safe(id), noID)
 	case f.IDs != nil:
-		q = among(q, id, f.IDs)
+		q = anyOf(q, id, f.IDs)
 	}
 	if creator != "" && len(f.CreatorIDs) > 0 {
-		q = among(q, creator, f.CreatorIDs)
+		q = anyOf(q, creator, f.CreatorIDs)
 	}
 	return q
 }
@@ -242,7 +242,7 @@ func FilteredThings(b *database.Builder, f Filter) *bun.SelectQuery {
 		q = q.Where(tagged, bun.List([]string{slug}))
 	}
 	if len(f.Licenses) > 0 {
-		q = among(q, "t.license", f.Licenses)
+		q = anyOf(q, "t.license", f.Licenses)
 	}
 	if models := filteredModels(b, f); models != nil {
 		q = q.Where("EXISTS (?)", models)

@@ -95,12 +95,12 @@ func (s *Store) RecountSome(ctx context.Context, table string, ids []int64) (cha
 		if err := s.core.DB.LockRows(ctx, tx, table, ids); err != nil {
 			return err
 		}
-		among := tx.NewRaw("o.id IN (?)", bun.List(ids)).String()
+		condition := tx.NewRaw("o.id IN (?)", bun.List(ids)).String()
 		for _, c := range Counted {
 			if c.Table != table {
 				continue
 			}
-			n, err := c.recount(ctx, tx, bun.Safe(among))
+			n, err := c.recount(ctx, tx, bun.Safe(condition))
 			if err != nil {
 				return err
 			}

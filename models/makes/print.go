@@ -112,8 +112,8 @@ type printedFile struct {
 // does not check visibility.
 func (s *Store) PrintedFiles(ctx context.Context, makeIDs []int64) (map[int64][]int64, error) {
 	var rows []printedFile
-	among, list := s.core.DB.Among(1, makeIDs)
-	err := s.core.DB.Read.NewSelect().Model(&rows).Where("pf.make_id ?", among).Order("pf.make_id", "pf.file_id").
+	condition, list := s.core.DB.InList(1, makeIDs)
+	err := s.core.DB.Read.NewSelect().Model(&rows).Where("pf.make_id ?", condition).Order("pf.make_id", "pf.file_id").
 		Conn(database.Bind(s.core.DB.Read, list)).Scan(ctx)
 	files := make(map[int64][]int64)
 	for _, row := range rows {

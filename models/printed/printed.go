@@ -62,12 +62,12 @@ func (s *Store) Summaries(ctx context.Context, thingIDs []int64) (map[int64]*Sum
 	for _, id := range thingIDs {
 		all[id] = &Summary{ThingID: id}
 	}
-	among, list := db.Among(1, thingIDs)
+	condition, list := db.InList(1, thingIDs)
 	var sums []Summary
 	err := db.Read.NewSelect().TableExpr("makes AS m").ColumnExpr("m.thing_id, count(*) AS makes, count(m.print ->> 'rating') AS rated").
 		ColumnExpr("coalesce(sum(CAST(m.print ->> 'rating' AS integer)), 0) AS rating_sum").
 		ColumnExpr("coalesce(sum(CASE WHEN CAST(m.print ->> 'rating' AS integer) >= ? THEN 1 ELSE 0 END), 0) AS good", goodRating).
-		Where("m.thing_id ? AND m.state = 'published' AND m.print IS NOT NULL", among).Group("m.thing_id").
+		Where("m.thing_id ? AND m.state = 'published' AND m.print IS NOT NULL", condition).Group("m.thing_id").
 		Conn(database.Bind(db.Read, list)).Scan(ctx, &sums)
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (s *Store) Summaries(ctx context.Context, thingIDs []int64) (map[int64]*Sum
 	err = db.Read.NewRaw("SELECT thing_id, of, min(name) AS name, count(*) AS count FROM ("+
 		"SELECT m.thing_id, 'printer' AS of, m.print ->> 'printer' AS name FROM makes AS m WHERE m.thing_id ? AND m.state = 'published' "+
 		"UNION ALL SELECT m.thing_id, 'material' AS of, m.print ->> 'material' AS name FROM makes AS m WHERE m.thing_id ? AND m.state = 'published'"+
-		") AS n WHERE name IS NOT NULL GROUP BY thing_id, of, lower(name) ORDER BY thing_id, of, count(*) DESC, lower(min(name))", among, among).
+		") AS n WHERE name IS NOT NULL GROUP BY thing_id, of, lower(name) ORDER BY thing_id, of, count(*) DESC, lower(min(name))", condition, condition).
 		Conn(database.Bind(db.Read, list)).Scan(ctx, &names)
 	if err != nil {
 		return nil, err

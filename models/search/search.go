@@ -222,7 +222,7 @@ func anyOf(db *models.DB, alternatives, parts []string, beginning bool, fields i
 	if len(written) == 0 {
 		return ""
 	}
-	return text.Among("("+strings.Join(written, text.Or())+")", fields)
+	return text.InList("("+strings.Join(written, text.Or())+")", fields)
 }
 
 // allOf returns an expression for documents that match all expressions, or "" if one of them cannot

@@ -381,5 +381,5 @@ func (s *Store) accept(ctx context.Context, u *Resumable, stored bucket.Upload) 
 		return stored, err
 	}
 	defer r.Close()
-	return s.receive(ctx, r, 0, stored.Size, &room{left: math.MaxInt64})
+	return s.receive(ctx, r, 0, stored.Size, &allowance{left: math.MaxInt64})
 }

@@ -76,7 +76,7 @@ func (s *Store) StoreStaged(ctx context.Context, id, atLeast, limit int64, bytes
 	if err != nil {
 		return err // before a byte is read
 	}
-	room, err := s.room(ctx, staged.OwnerID, 0)
+	allowance, err := s.allowance(ctx, staged.OwnerID, 0)
 	if err != nil {
 		return err
 	}
@@ -92,14 +92,14 @@ func (s *Store) StoreStaged(ctx context.Context, id, atLeast, limit int64, bytes
 	if begun != nil {
 		reserved = begun.reserved()
 	}
-	room.left += min(reserved, math.MaxInt64-room.left)
+	allowance.left += min(reserved, math.MaxInt64-allowance.left)
 	var up bucket.Upload
 	kind := models.FileKind("")
 	if declared == nil {
-		up, err = s.receive(ctx, bytes, atLeast, limit, room)
+		up, err = s.receive(ctx, bytes, atLeast, limit, allowance)
 	} else {
 		kind = declared.Kind
-		up, err = s.receiveDeclared(ctx, bytes, atLeast, limit, room, declared)
+		up, err = s.receiveDeclared(ctx, bytes, atLeast, limit, allowance, declared)
 	}
 	if err != nil {
 		return err
@@ -148,9 +148,9 @@ func (s *Store) declared(ctx context.Context, id int64) (*Resumable, error) {
 
 // receiveDeclared is like receive. It returns BadInput if the bytes are not what the owner has
 // declared.
-func (s *Store) receiveDeclared(ctx context.Context, bytes io.Reader, atLeast, limit int64, room *room, declared *Resumable) (bucket.Upload, error) {
+func (s *Store) receiveDeclared(ctx context.Context, bytes io.Reader, atLeast, limit int64, allowance *allowance, declared *Resumable) (bucket.Upload, error) {
 	arriving := &verifying{r: bytes, hash: sha256.New()}
-	up, err := s.receive(ctx, arriving, atLeast, limit, room)
+	up, err := s.receive(ctx, arriving, atLeast, limit, allowance)
 	if err != nil {
 		return up, err
 	}

@@ -35,11 +35,11 @@ type LateKind interface{ Kind() string }
 // MayUpload returns an error, before anything is read, if Upload would reject a file of at least
 // atLeast bytes.
 func (s *Store) MayUpload(ctx context.Context, caller auth.Caller, atLeast int64) error {
-	room, err := s.room(ctx, caller.UserID, 1)
+	allowance, err := s.allowance(ctx, caller.UserID, 1)
 	if err != nil {
 		return err
 	}
-	return fits(atLeast, s.core.Options.UploadLimit, room)
+	return fits(atLeast, s.core.Options.UploadLimit, allowance)
 }
 
 // Upload streams a file into the bucket and stores it as a pending upload of the caller. If it
@@ -54,11 +54,11 @@ func (s *Store) Upload(ctx context.Context, caller auth.Caller, n NewUpload) (*m
 	if err != nil {
 		return nil, err
 	}
-	room, err := s.room(ctx, caller.UserID, 1)
+	allowance, err := s.allowance(ctx, caller.UserID, 1)
 	if err != nil {
 		return nil, err
 	}
-	up, err := s.receive(ctx, n.Bytes, n.AtLeast, s.core.Options.UploadLimit, room)
+	up, err := s.receive(ctx, n.Bytes, n.AtLeast, s.core.Options.UploadLimit, allowance)
 	if err != nil {
 		return nil, err
 	}
@@ -102,22 +102,22 @@ func (s *Store) uploaded(up bucket.Upload) {
 // Images are stored without their metadata, so size and hashes are those of fewer bytes. If atLeast
 // exceeds either limit, it reads nothing. It returns TooLarge if there are too many bytes, and
 // BadInput if there are none or if reading fails.
-func (s *Store) receive(ctx context.Context, bytes io.Reader, atLeast, limit int64, room *room) (bucket.Upload, error) {
+func (s *Store) receive(ctx context.Context, bytes io.Reader, atLeast, limit int64, allowance *allowance) (bucket.Upload, error) {
 	if bytes == nil {
 		return bucket.Upload{}, models.Invalid("file", "file: is missing").WithFieldCode(apierror.FieldRequired)
 	}
-	if err := fits(atLeast, limit, room); err != nil {
+	if err := fits(atLeast, limit, allowance); err != nil {
 		return bucket.Upload{}, err
 	}
-	source := &source{r: bytes, count: &s.receiving, room: room, limit: limit}
+	source := &source{r: bytes, count: &s.receiving, allowance: allowance, limit: limit}
 	defer source.release()
 	// The metadata is removed before the bytes are hashed, so it is stored nowhere.
-	up, err := s.core.Bucket.Put(ctx, imagemeta.Strip(source), min(limit, room.left))
+	up, err := s.core.Bucket.Put(ctx, imagemeta.Strip(source), min(limit, allowance.left))
 	var tooLarge *bucket.TooLargeError
 	var mine *models.Error
 	switch {
 	case errors.As(err, &tooLarge):
-		return up, fits(tooLarge.Limit+1, limit, room)
+		return up, fits(tooLarge.Limit+1, limit, allowance)
 	case source.err != nil && errors.As(source.err, &mine):
 		return up, mine
 	case source.err != nil:
@@ -139,12 +139,12 @@ func (s *Store) receive(ctx context.Context, bytes io.Reader, atLeast, limit int
 
 // fits returns TooLarge if a file of at least atLeast bytes exceeds its limit or the remaining
 // quota.
-func fits(atLeast, limit int64, room *room) error {
+func fits(atLeast, limit int64, allowance *allowance) error {
 	switch {
 	case atLeast > limit:
 		return overLimit("files", limit)
-	case max(atLeast, 1) > room.left: // empty files are not allowed
-		return room.usage.TooManyBytes()
+	case max(atLeast, 1) > allowance.left: // empty files are not allowed
+		return allowance.usage.TooManyBytes()
 	}
 	return nil
 }
@@ -160,10 +160,10 @@ func overLimit(what string, limit int64) error {
 // progress of the user exceed the quota. Otherwise many uploads that never end would fill the disk.
 // It also fails after the limit, because the bucket does not see what is removed from images.
 type source struct {
-	r     io.Reader
-	err   error
-	room  *room
-	limit int64
+	r         io.Reader
+	err       error
+	allowance *allowance
+	limit     int64
 
 	count *receiving
 	read  int64 // counted as received
@@ -172,10 +172,10 @@ type source struct {
 
 func (s *source) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
-	if s.room.usage != nil {
+	if s.allowance.usage != nil {
 		// A single upload is not stopped here: the bucket stops it at the first byte above the quota.
-		if !s.count.add(s.room.userID, int64(n), max(s.room.left, s.read+int64(n))) {
-			err = s.room.usage.TooManyInProgress()
+		if !s.count.add(s.allowance.userID, int64(n), max(s.allowance.left, s.read+int64(n))) {
+			err = s.allowance.usage.TooManyInProgress()
 			n = 0
 		}
 		s.read += int64(n)
@@ -192,7 +192,7 @@ func (s *source) Read(p []byte) (int, error) {
 // release ends the counting of the upload.
 func (s *source) release() {
 	if s.read > 0 {
-		s.count.add(s.room.userID, -s.read, math.MaxInt64)
+		s.count.add(s.allowance.userID, -s.read, math.MaxInt64)
 	}
 }
 

@@ -95,7 +95,7 @@ func optionalID(id int64) string {
 // emit stores, in tx, a delivery of an event for each webhook that receives it, and a job that
 // sends it. If no webhook is subscribed to the event, it costs one statement.
 func (s *Store) emit(ctx context.Context, tx bun.Tx, o occurrence) error {
-	owned, owners := s.core.DB.Among(2, o.owners)
+	owned, owners := s.core.DB.InList(2, o.owners)
 	var hooks []*Webhook
 	// The webhooks are locked, so that none is deleted before the deliveries refer to it. The
 	// parameter is only a part of the LIKE pattern: if it were the whole pattern, SQLite would prepare

@@ -21,9 +21,9 @@ const (
 	// crowd is the maximum number of faces at the two ends of an edge that is considered. It bounds
 	// the time for vertices with very many faces.
 	crowd = 256
-	// worthwhile is the fraction of triangles that a round must remove for another round with the
+	// minRemoved is the fraction of triangles that a round must remove for another round with the
 	// same rules.
-	worthwhile = 0.03
+	minRemoved = 0.03
 )
 
 // candidate is an edge that may be collapsed.
@@ -96,7 +96,7 @@ func collapse(ctx context.Context, s *surface, wanted int, progress func(done fl
 		c.compact()
 		progress(math.Log(float64(start+1)/float64(c.live+1)) / math.Log(float64(start+1)/float64(min(c.live, wanted)+1)))
 		switch removed := float64(before - c.live); {
-		case removed >= worthwhile*float64(before):
+		case removed >= minRemoved*float64(before):
 			reach = 1
 		case !all:
 			reach *= 4

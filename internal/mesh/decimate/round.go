@@ -72,7 +72,7 @@ func (c *collapser) try(a, b uint32, isSeam bool, r rules) {
 		if r <= keepTopology && (l.common != l.shared || l.closed || both&border != 0 && l.shared == 2) {
 			return
 		}
-		if r <= keepSides && (c.turns(a, b, p, r) || c.turns(b, a, p, r)) {
+		if r <= keepSides && (c.flips(a, b, p, r) || c.flips(b, a, p, r)) {
 			return
 		}
 	}
@@ -181,9 +181,9 @@ const flat = 1e-5
 // become thinner still.
 const thinnest = 1e-2
 
-// turns reports whether a face at v that is not at the other end flips when v moves to p, or
+// flips reports whether a face at v that is not at the other end flips when v moves to p, or
 // becomes a sliver while keepShapes applies.
-func (c *collapser) turns(v, other uint32, p vector, r rules) bool {
+func (c *collapser) flips(v, other uint32, p vector, r rules) bool {
 	from := c.positions[v]
 	var around vector // the sum of the normals there, computed on demand
 	for _, i := range c.incident[c.first[v]:c.first[v+1]] {

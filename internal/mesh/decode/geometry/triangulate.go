@@ -93,7 +93,7 @@ func cutEars(flat [][2]float64, emit func(a, b, c int)) {
 		e.prev[i], e.next[i] = int32((i+n-1)%n), int32((i+1)%n)
 	}
 	for i := range int32(n) {
-		if e.turns(i) <= 0 {
+		if e.orientation(i) <= 0 {
 			e.dents = append(e.dents, i)
 		}
 	}
@@ -118,7 +118,7 @@ func cutEars(flat [][2]float64, emit func(a, b, c int)) {
 func (e *ears) choose(at int32, left int) int32 {
 	flat, turning := int32(-1), int32(-1)
 	for i, tries := at, 0; tries < left; i, tries = e.next[i], tries+1 {
-		switch t := e.turns(i); {
+		switch t := e.orientation(i); {
 		case e.ear[i]:
 			return i
 		case t == 0 && flat < 0:
@@ -136,7 +136,9 @@ func (e *ears) choose(at int32, left int) int32 {
 	return at
 }
 
-func (e *ears) turns(i int32) float64 { return turn(e.flat[e.prev[i]], e.flat[i], e.flat[e.next[i]]) }
+func (e *ears) orientation(i int32) float64 {
+	return turn(e.flat[e.prev[i]], e.flat[i], e.flat[e.next[i]])
+}
 
 // isEar reports whether corner i turns counterclockwise and no other corner is inside its triangle.
 // Only corners that do not turn counterclockwise can be. A corner at the same position as one of

@@ -25,15 +25,15 @@ func (e *encoder) flush() error {
 	return e.err
 }
 
-// room flushes the buffer if another element does not fit.
-func (e *encoder) room() {
+// ensureSpace flushes the buffer if another element does not fit.
+func (e *encoder) ensureSpace() {
 	if len(e.b)+16 > bufferSize {
 		e.flush()
 	}
 }
 
 func (e *encoder) bytes(b ...byte) {
-	e.room()
+	e.ensureSpace()
 	e.b = append(e.b, b...)
 }
 
@@ -46,14 +46,14 @@ func (e *encoder) blob(b []byte) {
 
 func (e *encoder) floats(xs []float32) {
 	for _, x := range xs {
-		e.room()
+		e.ensureSpace()
 		e.b = binary.LittleEndian.AppendUint32(e.b, math.Float32bits(x))
 	}
 }
 
 // shorts writes three coordinates and padding to the alignment of vertices.
 func (e *encoder) shorts(x, y, z int16) {
-	e.room()
+	e.ensureSpace()
 	e.b = binary.LittleEndian.AppendUint64(e.b, uint64(uint16(x))|uint64(uint16(y))<<16|uint64(uint16(z))<<32)
 }
 
@@ -72,14 +72,14 @@ func (e *encoder) colors(colors []uint8) {
 		light[i] = uint64(math.Round(mesh.Linear[i] * math.MaxUint16))
 	}
 	for ; len(colors) >= 4; colors = colors[4:] {
-		e.room()
+		e.ensureSpace()
 		e.b = binary.LittleEndian.AppendUint64(e.b, light[colors[0]]|light[colors[1]]<<16|light[colors[2]]<<32|uint64(colors[3])*257<<48)
 	}
 }
 
 func (e *encoder) corners(indices []uint32, size int) {
 	for _, v := range indices {
-		e.room()
+		e.ensureSpace()
 		if size == 2 {
 			e.b = binary.LittleEndian.AppendUint16(e.b, uint16(v))
 		} else {

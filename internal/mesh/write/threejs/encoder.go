@@ -30,9 +30,9 @@ func (e *encoder) flush() error {
 	return e.err
 }
 
-// room flushes the buffer if n bytes do not fit, and reports whether to continue. n must be less
+// ensureSpace flushes the buffer if n bytes do not fit, and reports whether to continue. n must be less
 // than the buffer size.
-func (e *encoder) room(n int) bool {
+func (e *encoder) ensureSpace(n int) bool {
 	if len(e.b)+n > cap(e.b) {
 		e.flush()
 	}
@@ -40,7 +40,7 @@ func (e *encoder) room(n int) bool {
 }
 
 func (e *encoder) text(s string) {
-	if e.room(len(s)) {
+	if e.ensureSpace(len(s)) {
 		e.b = append(e.b, s...)
 	}
 }
@@ -49,7 +49,7 @@ func (e *encoder) text(s string) {
 func (e *encoder) number(x float64) {
 	if math.IsInf(x, 0) || math.IsNaN(x) {
 		e.fail(ErrNotFinite)
-	} else if e.room(longest) {
+	} else if e.ensureSpace(longest) {
 		e.b = strconv.AppendFloat(e.b, x, 'g', -1, 64)
 	}
 }
@@ -69,7 +69,7 @@ func (e *encoder) uncomma() {
 
 // floats writes the shortest decimals that parse to the same numbers.
 func (e *encoder) floats(xs []float32) {
-	for len(xs) > 0 && e.room(batch*longest) {
+	for len(xs) > 0 && e.ensureSpace(batch*longest) {
 		n := min(batch, len(xs))
 		b := e.b
 		for _, x := range xs[:n] {
@@ -93,7 +93,7 @@ const decimals = 10_000
 // normals writes numbers from -1 to 1.
 func (e *encoder) normals(xs []float32) {
 	words := fractions()
-	for len(xs) > 0 && e.room(batch*longest) {
+	for len(xs) > 0 && e.ensureSpace(batch*longest) {
 		n := min(batch, len(xs))
 		b := e.b
 		for _, x := range xs[:n] {
@@ -140,7 +140,7 @@ func (e *encoder) colors(colors []uint8, channels int) {
 		light[i] = strconv.FormatFloat(mesh.Linear[i], 'g', 5, 64) + ","
 		alpha[i] = strconv.FormatFloat(float64(i)/255, 'g', 4, 64) + ","
 	}
-	for ; len(colors) >= 4 && e.room(4*longest); colors = colors[4:] {
+	for ; len(colors) >= 4 && e.ensureSpace(4*longest); colors = colors[4:] {
 		e.b = append(append(append(e.b, light[colors[0]]...), light[colors[1]]...), light[colors[2]]...)
 		if channels == 4 {
 			e.b = append(e.b, alpha[colors[3]]...)
@@ -150,7 +150,7 @@ func (e *encoder) colors(colors []uint8, channels int) {
 }
 
 func (e *encoder) indices(indices []uint32) {
-	for len(indices) > 0 && e.room(batch*longest) {
+	for len(indices) > 0 && e.ensureSpace(batch*longest) {
 		n := min(batch, len(indices))
 		b := e.b
 		for _, v := range indices[:n] {

@@ -8,12 +8,12 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// room returns how many bytes a user may still store. This is a preliminary check, before an upload
+// allowance returns how many bytes a user may still store. This is a preliminary check, before an upload
 // starts. The final check is that of claim, after the upload.
-func (s *Store) room(ctx context.Context, userID int64, pending int64) (*room, error) {
+func (s *Store) allowance(ctx context.Context, userID int64, pending int64) (*allowance, error) {
 	wanted := models.Quotas{Bytes: s.core.Options.Quotas.Bytes, Pending: s.core.Options.Quotas.Pending * pending}
 	if wanted == (models.Quotas{}) {
-		return &room{left: math.MaxInt64}, nil
+		return &allowance{left: math.MaxInt64}, nil
 	}
 	u, err := s.core.UsageOf(ctx, s.core.DB.Read, userID, wanted)
 	switch {
@@ -22,13 +22,13 @@ func (s *Store) room(ctx context.Context, userID int64, pending int64) (*room, e
 	case !u.Exempt && wanted.Pending != 0 && u.PendingUploads >= wanted.Pending:
 		return nil, u.TooManyPending()
 	case u.Exempt || wanted.Bytes == 0:
-		return &room{left: math.MaxInt64}, nil
+		return &allowance{left: math.MaxInt64}, nil
 	}
-	return &room{userID, u, wanted.Bytes - u.Bytes}, nil
+	return &allowance{userID, u, wanted.Bytes - u.Bytes}, nil
 }
 
-// room is the remaining quota of bytes.
-type room struct {
+// allowance is the remaining quota of bytes.
+type allowance struct {
 	userID int64
 	usage  *models.Usage // nil if there is no limit
 	left   int64
