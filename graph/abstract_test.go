@@ -12,6 +12,7 @@ import (
 	"github.com/meshyard/meshyard/models/account"
 	"github.com/meshyard/meshyard/models/link"
 	"github.com/meshyard/meshyard/models/moderation"
+	"github.com/meshyard/meshyard/models/printer"
 	"github.com/meshyard/meshyard/models/social"
 	"github.com/meshyard/meshyard/models/webhook"
 )
@@ -34,7 +35,7 @@ func TestAbstractTypes(t *testing.T) {
 		"User": new(models.User), "File": new(models.File), "Category": new(models.Category), "Tag": new(models.Tag),
 		"Notification": new(social.Notification), "Report": new(moderation.Report), "Webhook": new(webhook.Webhook), "Session": new(account.Session),
 		"WebhookDelivery": new(webhook.Delivery), "AccessToken": new(account.Token), "ModerationEntry": new(models.ModerationEntry),
-		"LinkImport": new(link.Import),
+		"LinkImport": new(link.Import), "Printer": new(printer.Printer), "PrintJob": new(printer.Job),
 	}
 	schema := graph.New(nil).Schema()
 	for name, definition := range schema.Types {

@@ -190,6 +190,7 @@ func TestCost(t *testing.T) {
 		`mutation{reorderImages(input:{imageIds:[1],target:{type:THING,id:1}}){images{id}}}`:                       1 + 63 + 1 + 1_000,
 		`mutation{recordDownload(input:{fileId:1}){__typename}}`:                                                   1_000 + 61 + 1,
 		`mutation{pingWebhook(input:{id:1}){__typename}}`:                                                          1_000 + 61 + 1,
+		`mutation{sendToPrinter(input:{printerId:1,fileId:1}){__typename}}`:                                        1_000 + 62 + 1,
 		`mutation{likeThing(input:{id:1}){__typename}}`:                                                            1 + 61 + 1,
 		`mutation($c:CreateCommentInput!){createComment(input:$c){comment{id}}}`:                                   1 + 60 + 65_535*4/40 + 2 + 2,
 		`mutation($t:String!){updateProfile(input:{bio:$t}){__typename}}`:                                          1 + 60 + 20_000/40 + 1,

@@ -10,6 +10,7 @@ import (
 	"github.com/meshyard/meshyard/models/account"
 	"github.com/meshyard/meshyard/models/activity"
 	"github.com/meshyard/meshyard/models/moderation"
+	"github.com/meshyard/meshyard/models/printer"
 	"github.com/meshyard/meshyard/models/social"
 	"github.com/meshyard/meshyard/models/webhook"
 )
@@ -51,6 +52,8 @@ var (
 	moderationEntryRows = rowsOf[models.ModerationEntry]()
 	webhookRows         = rows[webhook.Webhook]{all: webhook.AllFields, byID: models.ByIDs[webhook.Webhook]}
 	deliveryRows        = rowsOf[webhook.Delivery]()
+	printerRows         = rows[printer.Printer]{all: printer.AllFields, byID: models.ByIDs[printer.Printer]}
+	printJobRows        = rowsOf[printer.Job]()
 	fileRows            = rows[models.File]{
 		all: models.AllFileFields,
 		byID: func(ctx context.Context, s *models.Store, _ auth.Caller, fields models.FileFields, ids []int64) (map[int64]*models.File, error) {

@@ -19,6 +19,8 @@ var nodeReaders = map[string]nodeReader{
 	"Report":          readAny(reportRows),
 	"Webhook":         readAny(webhookRows),
 	"WebhookDelivery": readAny(deliveryRows),
+	"Printer":         readAny(printerRows),
+	"PrintJob":        readAny(printJobRows),
 	"AccessToken":     readAny(tokenRows),
 	"LinkImport":      readImports,
 	"Category": func(ctx context.Context, _ *Resolver, ids []int64) (map[int64]model.Node, error) {

@@ -8,6 +8,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/fieldset"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/printer"
 	"github.com/meshyard/meshyard/models/webhook"
 )
 
@@ -16,6 +17,7 @@ func thingID(t *models.Thing) int64      { return t.ID }
 func makeID(m *models.Make) int64        { return m.ID }
 func commentID(c *models.Comment) int64  { return c.ID }
 func webhookID(w *webhook.Webhook) int64 { return w.ID }
+func printerID(p *printer.Printer) int64 { return p.ID }
 
 // ownID returns a function that returns the ID of the caller, or 0 for other users. The private
 // lists of other users are neither read nor returned.

@@ -69,6 +69,7 @@ type Work struct {
 	ExpireUpload   int64     // the ID of a pending upload that expires
 	PurgeAccount   int64     // the ID of a deleted user whose objects are to be deleted
 	DeliverWebhook int64     // the ID of a webhook that has messages
+	DrivePrinter   int64     // the ID of a printer that has prints
 	FinishUpdate   int64     // the ID of a bulk update that can no longer be undone
 	Mail           *Mail     // a mail to write and send
 	At             time.Time // the earliest time; zero: now

@@ -31,6 +31,7 @@ import (
 	"github.com/meshyard/meshyard/models/makes"
 	"github.com/meshyard/meshyard/models/moderation"
 	"github.com/meshyard/meshyard/models/printed"
+	"github.com/meshyard/meshyard/models/printer"
 	"github.com/meshyard/meshyard/models/problem"
 	"github.com/meshyard/meshyard/models/search"
 	"github.com/meshyard/meshyard/models/social"
@@ -265,6 +266,15 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return obj.LinkImport
 				},
 				Nil: breadthfirst.NilPointer[link.Import],
+			},
+		}},
+		"CancelPrintPayload": {Name: "CancelPrintPayload", Implements: []string{"CancelPrintPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"job": {
+				Get: func(object any) any {
+					obj := object.(*model.CancelPrintPayload)
+					return obj.Job
+				},
+				Nil: breadthfirst.NilPointer[printer.Job],
 			},
 		}},
 		"Category": {Name: "Category", Implements: []string{"Category", "Node"}, Row: reflect.TypeFor[models.Category](), Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -845,6 +855,15 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[uploads.StagedUpload],
 			},
 		}},
+		"CreatePrinterPayload": {Name: "CreatePrinterPayload", Implements: []string{"CreatePrinterPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"printer": {
+				Get: func(object any) any {
+					obj := object.(*model.CreatePrinterPayload)
+					return obj.Printer
+				},
+				Nil: breadthfirst.NilPointer[printer.Printer],
+			},
+		}},
 		"CreateStagedUploadsPayload": {Name: "CreateStagedUploadsPayload", Implements: []string{"CreateStagedUploadsPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"uploads": {
 				Get: func(object any) any {
@@ -1104,6 +1123,22 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[models.User],
+			},
+		}},
+		"DeletePrinterPayload": {Name: "DeletePrinterPayload", Implements: []string{"DeletePrinterPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"deletedId": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.Deleted)
+					v := obj.DeletedID
+					return model.AppendID(b, v), true
+				},
+			},
+			"deletedNodeId": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.Deleted)
+					v := obj.DeletedNodeID()
+					return breadthfirst.AppendString(b, v), true
+				},
 			},
 		}},
 		"DeleteThingPayload": {Name: "DeleteThingPayload", Implements: []string{"DeleteThingPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -4275,6 +4310,132 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.ReorderImagesPayload],
 			},
+			"createPrinter": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().CreatePrinter(ctx, fc.Args["input"].(printer.Input)))
+				},
+				Args: (*executionContext).field_Mutation_createPrinter_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.CreatePrinterPayload],
+			},
+			"updatePrinter": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().UpdatePrinter(ctx, fc.Args["input"].(printer.Change)))
+				},
+				Args: (*executionContext).field_Mutation_updatePrinter_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.UpdatePrinterPayload],
+			},
+			"deletePrinter": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().DeletePrinter(ctx, fc.Args["input"].(model.DeletePrinterInput)))
+				},
+				Args: (*executionContext).field_Mutation_deletePrinter_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.Deleted],
+			},
+			"testPrinter": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().TestPrinter(ctx, fc.Args["input"].(model.TestPrinterInput)))
+				},
+				Args: (*executionContext).field_Mutation_testPrinter_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[printer.Tested],
+			},
+			"sendToPrinter": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().SendToPrinter(ctx, fc.Args["input"].(printer.Send)))
+				},
+				Args: (*executionContext).field_Mutation_sendToPrinter_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.SendToPrinterPayload],
+			},
+			"startPrint": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().StartPrint(ctx, fc.Args["input"].(model.StartPrintInput)))
+				},
+				Args: (*executionContext).field_Mutation_startPrint_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.StartPrintPayload],
+			},
+			"cancelPrint": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().CancelPrint(ctx, fc.Args["input"].(model.CancelPrintInput)))
+				},
+				Args: (*executionContext).field_Mutation_cancelPrint_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.CancelPrintPayload],
+			},
 			"unpublishThing": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					return breadthfirst.Value(ec.Resolvers.Mutation().UnpublishThing(ctx, fc.Args["input"].(model.UnpublishThingInput)))
@@ -5387,6 +5548,181 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
+		"PrintJob": {Name: "PrintJob", Implements: []string{"PrintJob", "Node"}, Row: reflect.TypeFor[printer.Job](), Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"id": {
+				Reads: fieldset.Of[printer.Job]("ID").Bits(),
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*printer.Job)
+					v := obj.ID
+					return model.AppendID(b, v), true
+				},
+			},
+			"nodeId": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*printer.Job)
+					v := obj.NodeID()
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"printer": {
+				Reads: fieldset.Of[printer.Job]("PrinterID").Bits(),
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*printer.Job](objects)
+					return breadthfirst.Values(ec.Resolvers.PrintJob().Printer(ctx, objs))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[printer.Printer],
+			},
+			"file": {
+				Reads: fieldset.Of[printer.Job]("FileID").Bits(),
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*printer.Job](objects)
+					return breadthfirst.Values(ec.Resolvers.PrintJob().File(ctx, objs))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.File],
+			},
+			"fileName": {
+				Reads: fieldset.Of[printer.Job]("FileName").Bits(),
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*printer.Job)
+					v := obj.FileName
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"state": {
+				Reads: fieldset.Of[printer.Job]("State").Bits(),
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*printer.Job)
+					v := obj.State
+					return model.AppendPrintJobState(b, v), true
+				},
+			},
+			"progress": {
+				Reads: fieldset.Of[printer.Job]("Progress").Bits(),
+				Get: func(object any) any {
+					obj := object.(*printer.Job)
+					return obj.Progress
+				},
+				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
+					return ec.marshalNFloat2float64(ctx, nil, value.(float64))
+				},
+			},
+			"remainingSeconds": {
+				Reads: fieldset.Of[printer.Job]("RemainingSeconds").Bits(),
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*printer.Job)
+					p := obj.RemainingSeconds
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return strconv.AppendInt(b, int64(v), 10), true
+				},
+			},
+			"message": {
+				Reads: fieldset.Of[printer.Job]("Message").Bits(),
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*printer.Job)
+					v := obj.Message
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"isOnPrinter": {
+				Reads: fieldset.Of[printer.Job]("IsOnPrinter").Bits(),
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*printer.Job)
+					p := obj.IsOnPrinter
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return strconv.AppendBool(b, v), true
+				},
+			},
+			"createdAt": {
+				Reads: fieldset.Of[printer.Job]("CreatedAt").Bits(),
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*printer.Job)
+					v := obj.CreatedAt
+					return model.AppendDateTime(b, v), true
+				},
+			},
+			"sentAt": {
+				Reads: fieldset.Of[printer.Job]("SentAt").Bits(),
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*printer.Job)
+					p := obj.SentAt
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return model.AppendDateTime(b, v), true
+				},
+			},
+			"endedAt": {
+				Reads: fieldset.Of[printer.Job]("EndedAt").Bits(),
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*printer.Job)
+					p := obj.EndedAt
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return model.AppendDateTime(b, v), true
+				},
+			},
+		}},
+		"PrintJobConnection": {Name: "PrintJobConnection", Implements: []string{"PrintJobConnection"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"edges": {
+				Get: func(object any) any {
+					obj := object.(*model.PrintJobConnection)
+					return obj.Edges
+				},
+				Each: breadthfirst.EachPointer[model.PrintJobEdge],
+			},
+			"nodes": {
+				Get: func(object any) any {
+					obj := object.(*model.PrintJobConnection)
+					return obj.Nodes
+				},
+				Each: breadthfirst.EachPointer[printer.Job],
+			},
+			"pageInfo": {
+				Get: func(object any) any {
+					obj := object.(*model.PrintJobConnection)
+					return obj.PageInfo
+				},
+				Nil: breadthfirst.NilPointer[model.PageInfo],
+			},
+			"totalCount": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*model.PrintJobConnection)
+					return breadthfirst.Value(obj.TotalCount(ctx))
+				},
+				Waits: true,
+				Append: func(b []byte, value any) []byte {
+					v := value.(int32)
+					return strconv.AppendInt(b, int64(v), 10)
+				},
+			},
+		}},
+		"PrintJobEdge": {Name: "PrintJobEdge", Implements: []string{"PrintJobEdge"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"cursor": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.PrintJobEdge)
+					v := obj.Cursor
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"node": {
+				Get: func(object any) any {
+					obj := object.(*model.PrintJobEdge)
+					return obj.Node
+				},
+				Nil: breadthfirst.NilPointer[printer.Job],
+			},
+		}},
 		"PrintSettings": {Name: "PrintSettings", Implements: []string{"PrintSettings"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"printer": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
@@ -5525,6 +5861,174 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return obj.Materials
 				},
 				Each: breadthfirst.EachStruct[printed.Count],
+			},
+		}},
+		"Printer": {Name: "Printer", Implements: []string{"Printer", "Node"}, Row: reflect.TypeFor[printer.Printer](), Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"id": {
+				Reads: fieldset.Of[printer.Printer]("ID").Bits(),
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*printer.Printer)
+					v := obj.ID
+					return model.AppendID(b, v), true
+				},
+			},
+			"nodeId": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*printer.Printer)
+					v := obj.NodeID()
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"name": {
+				Reads: fieldset.Of[printer.Printer]("Name").Bits(),
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*printer.Printer)
+					v := obj.Name
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"kind": {
+				Reads: fieldset.Of[printer.Printer]("Kind").Bits(),
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*printer.Printer)
+					v := obj.Kind
+					return model.AppendPrinterKind(b, v), true
+				},
+			},
+			"url": {
+				Reads: fieldset.Of[printer.Printer]("URL").Bits(),
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*printer.Printer)
+					v := obj.URL
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"model": {
+				Reads: fieldset.Of[printer.Printer]("Model").Bits(),
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*printer.Printer)
+					v := obj.Model
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"nozzle": {
+				Reads: fieldset.Of[printer.Printer]("Nozzle").Bits(),
+				Get: func(object any) any {
+					obj := object.(*printer.Printer)
+					return obj.Nozzle
+				},
+				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
+					return ec.marshalOFloat2ᚖfloat64(ctx, nil, value.(*float64))
+				},
+				Nil: breadthfirst.NilPointer[float64],
+			},
+			"bedWidth": {
+				Reads: fieldset.Of[printer.Printer]("BedWidth").Bits(),
+				Get: func(object any) any {
+					obj := object.(*printer.Printer)
+					return obj.BedWidth
+				},
+				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
+					return ec.marshalOFloat2ᚖfloat64(ctx, nil, value.(*float64))
+				},
+				Nil: breadthfirst.NilPointer[float64],
+			},
+			"bedDepth": {
+				Reads: fieldset.Of[printer.Printer]("BedDepth").Bits(),
+				Get: func(object any) any {
+					obj := object.(*printer.Printer)
+					return obj.BedDepth
+				},
+				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
+					return ec.marshalOFloat2ᚖfloat64(ctx, nil, value.(*float64))
+				},
+				Nil: breadthfirst.NilPointer[float64],
+			},
+			"bedHeight": {
+				Reads: fieldset.Of[printer.Printer]("BedHeight").Bits(),
+				Get: func(object any) any {
+					obj := object.(*printer.Printer)
+					return obj.BedHeight
+				},
+				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
+					return ec.marshalOFloat2ᚖfloat64(ctx, nil, value.(*float64))
+				},
+				Nil: breadthfirst.NilPointer[float64],
+			},
+			"createdAt": {
+				Reads: fieldset.Of[printer.Printer]("CreatedAt").Bits(),
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*printer.Printer)
+					v := obj.CreatedAt
+					return model.AppendDateTime(b, v), true
+				},
+			},
+			"updatedAt": {
+				Reads: fieldset.Of[printer.Printer]("ModifiedAt").Bits(),
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*printer.Printer)
+					v := obj.ModifiedAt
+					return model.AppendDateTime(b, v), true
+				},
+			},
+			"jobs": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*printer.Printer](objects)
+					return breadthfirst.Values(ec.Resolvers.Printer().Jobs(ctx, objs, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
+				},
+				Args:  (*executionContext).field_Printer_jobs_args,
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.PrintJobConnection],
+			},
+		}},
+		"PrinterConnection": {Name: "PrinterConnection", Implements: []string{"PrinterConnection"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"edges": {
+				Get: func(object any) any {
+					obj := object.(*model.PrinterConnection)
+					return obj.Edges
+				},
+				Each: breadthfirst.EachPointer[model.PrinterEdge],
+			},
+			"nodes": {
+				Get: func(object any) any {
+					obj := object.(*model.PrinterConnection)
+					return obj.Nodes
+				},
+				Each: breadthfirst.EachPointer[printer.Printer],
+			},
+			"pageInfo": {
+				Get: func(object any) any {
+					obj := object.(*model.PrinterConnection)
+					return obj.PageInfo
+				},
+				Nil: breadthfirst.NilPointer[model.PageInfo],
+			},
+			"totalCount": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*model.PrinterConnection)
+					return breadthfirst.Value(obj.TotalCount(ctx))
+				},
+				Waits: true,
+				Append: func(b []byte, value any) []byte {
+					v := value.(int32)
+					return strconv.AppendInt(b, int64(v), 10)
+				},
+			},
+		}},
+		"PrinterEdge": {Name: "PrinterEdge", Implements: []string{"PrinterEdge"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"cursor": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.PrinterEdge)
+					v := obj.Cursor
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"node": {
+				Get: func(object any) any {
+					obj := object.(*model.PrinterEdge)
+					return obj.Node
+				},
+				Nil: breadthfirst.NilPointer[printer.Printer],
 			},
 		}},
 		"Problem": {Name: "Problem", Implements: []string{"Problem"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -6268,6 +6772,42 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[social.Notification],
+			},
+			"printers": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Query().Printers(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
+				},
+				Args: (*executionContext).field_Query_printers_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "READ")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.PrinterConnection],
+			},
+			"printer": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Query().Printer(ctx, fc.Args["id"].(int64)))
+				},
+				Args: (*executionContext).field_Query_printer_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "READ")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[printer.Printer],
 			},
 			"problems": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -7075,6 +7615,15 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Each: breadthfirst.EachPointer[model.FormatFacet],
 			},
 		}},
+		"SendToPrinterPayload": {Name: "SendToPrinterPayload", Implements: []string{"SendToPrinterPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"job": {
+				Get: func(object any) any {
+					obj := object.(*model.SendToPrinterPayload)
+					return obj.Job
+				},
+				Nil: breadthfirst.NilPointer[printer.Job],
+			},
+		}},
 		"Session": {Name: "Session", Implements: []string{"Session"}, Row: reflect.TypeFor[account.Session](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Reads: fieldset.Of[account.Session]("ID").Bits(),
@@ -7437,6 +7986,15 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilSlice[*bucket.Part],
 			},
 		}},
+		"StartPrintPayload": {Name: "StartPrintPayload", Implements: []string{"StartPrintPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"job": {
+				Get: func(object any) any {
+					obj := object.(*model.StartPrintPayload)
+					return obj.Job
+				},
+				Nil: breadthfirst.NilPointer[printer.Job],
+			},
+		}},
 		"StatsDay": {Name: "StatsDay", Implements: []string{"StatsDay"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"day": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
@@ -7731,6 +8289,43 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.Takedown)
 					v := obj.CreatedAt
 					return model.AppendDateTime(b, v), true
+				},
+			},
+		}},
+		"TestPrinterPayload": {Name: "TestPrinterPayload", Implements: []string{"TestPrinterPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"printer": {
+				Get: func(object any) any {
+					obj := object.(*printer.Tested)
+					return obj.Printer
+				},
+				Nil: breadthfirst.NilPointer[printer.Printer],
+			},
+			"isUsable": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*printer.Tested)
+					v := obj.IsUsable
+					return strconv.AppendBool(b, v), true
+				},
+			},
+			"version": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*printer.Tested)
+					v := obj.Version
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"phase": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*printer.Tested)
+					v := obj.Phase
+					return model.AppendPrinterPhase(b, v), true
+				},
+			},
+			"message": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*printer.Tested)
+					v := obj.Message
+					return breadthfirst.AppendString(b, v), true
 				},
 			},
 		}},
@@ -8528,6 +9123,15 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return obj.Make
 				},
 				Nil: breadthfirst.NilPointer[models.Make],
+			},
+		}},
+		"UpdatePrinterPayload": {Name: "UpdatePrinterPayload", Implements: []string{"UpdatePrinterPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"printer": {
+				Get: func(object any) any {
+					obj := object.(*model.UpdatePrinterPayload)
+					return obj.Printer
+				},
+				Nil: breadthfirst.NilPointer[printer.Printer],
 			},
 		}},
 		"UpdateProfilePayload": {Name: "UpdateProfilePayload", Implements: []string{"UpdateProfilePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -10270,6 +10874,16 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return "Report", nil
 				}
 				return "Report", object
+			case *printer.Printer:
+				if object == nil {
+					return "Printer", nil
+				}
+				return "Printer", object
+			case *printer.Job:
+				if object == nil {
+					return "PrintJob", nil
+				}
+				return "PrintJob", object
 			case *social.Notification:
 				if object == nil {
 					return "Notification", nil

@@ -46,6 +46,8 @@ type ResolverRoot interface {
 	MoveThingsPayload() MoveThingsPayloadResolver
 	Mutation() MutationResolver
 	Notification() NotificationResolver
+	PrintJob() PrintJobResolver
+	Printer() PrinterResolver
 	Problem() ProblemResolver
 	Query() QueryResolver
 	RemoveFromCollectionPayload() RemoveFromCollectionPayloadResolver

@@ -21,6 +21,7 @@ import (
 	"github.com/meshyard/meshyard/models/lists"
 	"github.com/meshyard/meshyard/models/makes"
 	"github.com/meshyard/meshyard/models/moderation"
+	"github.com/meshyard/meshyard/models/printer"
 	"github.com/meshyard/meshyard/models/problem"
 	"github.com/meshyard/meshyard/models/search"
 	"github.com/meshyard/meshyard/models/social"
@@ -82,6 +83,13 @@ type MutationResolver interface {
 	ReorderCollection(ctx context.Context, input model.ReorderCollectionInput) (*model.ReorderCollectionPayload, error)
 	ReorderFiles(ctx context.Context, input model.ReorderFilesInput) (*model.ReorderFilesPayload, error)
 	ReorderImages(ctx context.Context, input model.ReorderImagesInput) (*model.ReorderImagesPayload, error)
+	CreatePrinter(ctx context.Context, input printer.Input) (*model.CreatePrinterPayload, error)
+	UpdatePrinter(ctx context.Context, input printer.Change) (*model.UpdatePrinterPayload, error)
+	DeletePrinter(ctx context.Context, input model.DeletePrinterInput) (*model.Deleted, error)
+	TestPrinter(ctx context.Context, input model.TestPrinterInput) (*printer.Tested, error)
+	SendToPrinter(ctx context.Context, input printer.Send) (*model.SendToPrinterPayload, error)
+	StartPrint(ctx context.Context, input model.StartPrintInput) (*model.StartPrintPayload, error)
+	CancelPrint(ctx context.Context, input model.CancelPrintInput) (*model.CancelPrintPayload, error)
 	UnpublishThing(ctx context.Context, input model.UnpublishThingInput) (*model.UnpublishThingPayload, error)
 	ReportContent(ctx context.Context, input moderation.NewReport) (*model.ReportContentPayload, error)
 	ResolveReport(ctx context.Context, input model.ResolveReportInput) (*moderation.DecidedReport, error)
@@ -142,6 +150,8 @@ type QueryResolver interface {
 	Node(ctx context.Context, nodeID string) (model.Node, error)
 	Nodes(ctx context.Context, nodeIds []string) ([]model.Node, error)
 	Notification(ctx context.Context, id int64) (*social.Notification, error)
+	Printers(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.PrinterConnection, error)
+	Printer(ctx context.Context, id int64) (*printer.Printer, error)
 	Problems(ctx context.Context, first *int32, after *string, last *int32, before *string, kinds []problem.Kind, ofAllUsers bool) (*model.ProblemConnection, error)
 	RandomThings(ctx context.Context, first int32) ([]*models.Thing, error)
 	RenderMarkdown(ctx context.Context, text string) (*string, error)
@@ -180,6 +190,20 @@ func (ec *executionContext) field_Mutation_cancelLinkImport_args(ctx context.Con
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.CancelLinkImportInput, error) {
 			return ec.unmarshalNCancelLinkImportInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐCancelLinkImportInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_cancelPrint_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.CancelPrintInput, error) {
+			return ec.unmarshalNCancelPrintInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐCancelPrintInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -264,6 +288,20 @@ func (ec *executionContext) field_Mutation_createMake_args(ctx context.Context, 
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (makes.NewMake, error) {
 			return ec.unmarshalNCreateMakeInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋmakesᚐNewMake(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_createPrinter_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (printer.Input, error) {
+			return ec.unmarshalNCreatePrinterInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋprinterᚐInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -446,6 +484,20 @@ func (ec *executionContext) field_Mutation_deletePendingUpload_args(ctx context.
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.DeletePendingUploadInput, error) {
 			return ec.unmarshalNDeletePendingUploadInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeletePendingUploadInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_deletePrinter_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.DeletePrinterInput, error) {
+			return ec.unmarshalNDeletePrinterInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeletePrinterInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -958,6 +1010,20 @@ func (ec *executionContext) field_Mutation_scanLibrary_args(ctx context.Context,
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_sendToPrinter_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (printer.Send, error) {
+			return ec.unmarshalNSendToPrinterInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋprinterᚐSend(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_setUserRole_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -1000,6 +1066,20 @@ func (ec *executionContext) field_Mutation_stageUserImage_args(ctx context.Conte
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_startPrint_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.StartPrintInput, error) {
+			return ec.unmarshalNStartPrintInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐStartPrintInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_suspendUser_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -1020,6 +1100,20 @@ func (ec *executionContext) field_Mutation_takeDownThing_args(ctx context.Contex
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.TakeDownThingInput, error) {
 			return ec.unmarshalNTakeDownThingInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐTakeDownThingInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_testPrinter_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.TestPrinterInput, error) {
+			return ec.unmarshalNTestPrinterInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐTestPrinterInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -1258,6 +1352,20 @@ func (ec *executionContext) field_Mutation_updateMake_args(ctx context.Context, 
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (makes.Change, error) {
 			return ec.unmarshalNUpdateMakeInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋmakesᚐChange(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_updatePrinter_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (printer.Change, error) {
+			return ec.unmarshalNUpdatePrinterInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋprinterᚐChange(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -1771,6 +1879,58 @@ func (ec *executionContext) field_Query_popular_args(ctx context.Context, rawArg
 		return nil, err
 	}
 	args["after"] = arg2
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_printer_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (int64, error) {
+			return ec.unmarshalNID2int64(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_printers_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
 	return args, nil
 }
 

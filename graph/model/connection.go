@@ -9,6 +9,7 @@ import (
 	"github.com/meshyard/meshyard/models/account"
 	"github.com/meshyard/meshyard/models/activity"
 	"github.com/meshyard/meshyard/models/moderation"
+	"github.com/meshyard/meshyard/models/printer"
 	"github.com/meshyard/meshyard/models/problem"
 	"github.com/meshyard/meshyard/models/search"
 	"github.com/meshyard/meshyard/models/social"
@@ -62,6 +63,8 @@ type (
 	WebhookEdge         Edge[*webhook.Webhook]
 	ProblemEdge         Edge[*problem.Problem]
 	WebhookDeliveryEdge Edge[*webhook.Delivery]
+	PrinterEdge         Edge[*printer.Printer]
+	PrintJobEdge        Edge[*printer.Job]
 	HitEdge             Edge[SearchHit]
 	FeedEdge            Edge[FeedItem]
 )
@@ -112,6 +115,12 @@ type (
 	}
 	WebhookDeliveryConnection struct {
 		*Connection[*webhook.Delivery, WebhookDeliveryEdge]
+	}
+	PrinterConnection struct {
+		*Connection[*printer.Printer, PrinterEdge]
+	}
+	PrintJobConnection struct {
+		*Connection[*printer.Job, PrintJobEdge]
 	}
 	FeedConnection struct {
 		*Connection[FeedItem, FeedEdge]

@@ -9,12 +9,14 @@ import (
 	"github.com/meshyard/meshyard/internal/layout"
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/internal/preview"
+	printer1 "github.com/meshyard/meshyard/internal/printer"
 	"github.com/meshyard/meshyard/internal/slicerlink"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/link"
 	"github.com/meshyard/meshyard/models/lists"
 	"github.com/meshyard/meshyard/models/maintenance"
 	"github.com/meshyard/meshyard/models/moderation"
+	"github.com/meshyard/meshyard/models/printer"
 	"github.com/meshyard/meshyard/models/problem"
 	"github.com/meshyard/meshyard/models/search"
 	"github.com/meshyard/meshyard/models/social"
@@ -278,6 +280,61 @@ func AppendPrintChoice(b []byte, v models.PrintChoice) []byte { return printChoi
 
 // UnmarshalPrintChoice reads the name of a value of the enum PrintChoice.
 func UnmarshalPrintChoice(v any) (models.PrintChoice, error) { return printChoice.Unmarshal(v) }
+
+var printJobState = graphqlenum.Of("PrintJobState", map[string]printer.State{
+	"QUEUED":    printer.Queued,
+	"HELD":      printer.Held,
+	"SENDING":   printer.Sending,
+	"PRINTING":  printer.Printing,
+	"UNKNOWN":   printer.Unknown,
+	"DONE":      printer.Done,
+	"FAILED":    printer.Failed,
+	"CANCELLED": printer.Cancelled,
+})
+
+// MarshalPrintJobState writes a value of the enum PrintJobState.
+func MarshalPrintJobState(v printer.State) graphql.Marshaler { return printJobState.Marshal(v) }
+
+// AppendPrintJobState appends the encoding of MarshalPrintJobState to b.
+func AppendPrintJobState(b []byte, v printer.State) []byte { return printJobState.Append(b, v) }
+
+// UnmarshalPrintJobState reads the name of a value of the enum PrintJobState.
+func UnmarshalPrintJobState(v any) (printer.State, error) { return printJobState.Unmarshal(v) }
+
+var printerKind = graphqlenum.Of("PrinterKind", map[string]printer1.Kind{
+	"OCTOPRINT": printer1.OctoPrint,
+	"MOONRAKER": printer1.Moonraker,
+	"PRUSALINK": printer1.PrusaLink,
+})
+
+// MarshalPrinterKind writes a value of the enum PrinterKind.
+func MarshalPrinterKind(v printer1.Kind) graphql.Marshaler { return printerKind.Marshal(v) }
+
+// AppendPrinterKind appends the encoding of MarshalPrinterKind to b.
+func AppendPrinterKind(b []byte, v printer1.Kind) []byte { return printerKind.Append(b, v) }
+
+// UnmarshalPrinterKind reads the name of a value of the enum PrinterKind.
+func UnmarshalPrinterKind(v any) (printer1.Kind, error) { return printerKind.Unmarshal(v) }
+
+var printerPhase = graphqlenum.Of("PrinterPhase", map[string]printer1.Phase{
+	"IDLE":      printer1.Idle,
+	"BUSY":      printer1.Busy,
+	"OFFLINE":   printer1.Offline,
+	"PRINTING":  printer1.Printing,
+	"PAUSED":    printer1.Paused,
+	"DONE":      printer1.Done,
+	"CANCELLED": printer1.Cancelled,
+	"FAILED":    printer1.Failed,
+})
+
+// MarshalPrinterPhase writes a value of the enum PrinterPhase.
+func MarshalPrinterPhase(v printer1.Phase) graphql.Marshaler { return printerPhase.Marshal(v) }
+
+// AppendPrinterPhase appends the encoding of MarshalPrinterPhase to b.
+func AppendPrinterPhase(b []byte, v printer1.Phase) []byte { return printerPhase.Append(b, v) }
+
+// UnmarshalPrinterPhase reads the name of a value of the enum PrinterPhase.
+func UnmarshalPrinterPhase(v any) (printer1.Phase, error) { return printerPhase.Unmarshal(v) }
 
 var problemKind = graphqlenum.Of("ProblemKind", map[string]problem.Kind{
 	"MISSING_FILE":      problem.MissingFile,

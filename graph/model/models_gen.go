@@ -20,6 +20,7 @@ import (
 	"github.com/meshyard/meshyard/models/link"
 	"github.com/meshyard/meshyard/models/maintenance"
 	"github.com/meshyard/meshyard/models/moderation"
+	"github.com/meshyard/meshyard/models/printer"
 	"github.com/meshyard/meshyard/models/social"
 	"github.com/meshyard/meshyard/models/uploads"
 	"github.com/meshyard/meshyard/models/webhook"
@@ -43,6 +44,18 @@ type CancelLinkImportInput struct {
 type CancelLinkImportPayload struct {
 	// The import.
 	LinkImport *link.Import `json:"linkImport"`
+}
+
+// The print to cancel.
+type CancelPrintInput struct {
+	// The id of a print of the caller.
+	ID int64 `json:"id"`
+}
+
+// Payload of `cancelPrint`.
+type CancelPrintPayload struct {
+	// The print. Until the printer has canceled it, its state is still PRINTING.
+	Job *printer.Job `json:"job"`
 }
 
 // Uploads to complete.
@@ -91,6 +104,12 @@ type CreateMakePayload struct {
 	Make *models.Make `json:"make"`
 	// The upload form for the image; null unless `pictureName` was given.
 	Upload *uploads.StagedUpload `json:"upload,omitempty"`
+}
+
+// Payload of `createPrinter`.
+type CreatePrinterPayload struct {
+	// The printer.
+	Printer *printer.Printer `json:"printer"`
 }
 
 // Files to upload.
@@ -217,6 +236,12 @@ type DeleteNotificationInput struct {
 // The pending upload to delete.
 type DeletePendingUploadInput struct {
 	// The id of a pending upload of the caller.
+	ID int64 `json:"id"`
+}
+
+// The printer to delete.
+type DeletePrinterInput struct {
+	// The id of a printer of the caller.
 	ID int64 `json:"id"`
 }
 
@@ -915,6 +940,12 @@ type SearchFacets struct {
 	Formats []*FormatFacet `json:"formats"`
 }
 
+// Payload of `sendToPrinter`.
+type SendToPrinterPayload struct {
+	// The print, which is queued. Query it by `node` to follow it.
+	Job *printer.Job `json:"job"`
+}
+
 // A user and their new role.
 type SetUserRoleInput struct {
 	// The username of another user.
@@ -1012,6 +1043,18 @@ type StageUserImagePayload struct {
 	Upload *uploads.StagedUpload `json:"upload"`
 }
 
+// The print to start.
+type StartPrintInput struct {
+	// The id of a print of the caller.
+	ID int64 `json:"id"`
+}
+
+// Payload of `startPrint`.
+type StartPrintPayload struct {
+	// The print, which is queued.
+	Job *printer.Job `json:"job"`
+}
+
 // The user to suspend.
 type SuspendUserInput struct {
 	// The username of another user.
@@ -1054,6 +1097,12 @@ type Takedown struct {
 	Reason string `json:"reason"`
 	// When it began.
 	CreatedAt time.Time `json:"createdAt"`
+}
+
+// The printer to test.
+type TestPrinterInput struct {
+	// The id of a printer of the caller.
+	ID int64 `json:"id"`
 }
 
 // Why a thing was not changed.
@@ -1261,6 +1310,12 @@ type UpdateImagePayload struct {
 type UpdateMakePayload struct {
 	// The make after the change.
 	Make *models.Make `json:"make"`
+}
+
+// Payload of `updatePrinter`.
+type UpdatePrinterPayload struct {
+	// The printer after the change.
+	Printer *printer.Printer `json:"printer"`
 }
 
 // Payload of `updateProfile`.

@@ -30,6 +30,7 @@ var areas = map[string][]string{
 	"openin":      {"activity"},
 	"previews":    {},
 	"printed":     {},
+	"printer":     {"activity"},
 	"problem":     {},
 	"search":      {"lists"},
 	"social":      {},

@@ -57,6 +57,7 @@ var subjects = []struct{ subject, settings string }{
 	{"limits", "rate-limit thing-files quota-bytes quota-pending quota-things quota-makes quota-comments quota-collections quota-collected"},
 	{"the look of the gallery", "site-name site-logo site-color site-folder"},
 	{"accounts and mail", "registration smtp-url smtp-from"},
+	{"printers", "printer-networks"},
 	{"webhooks", "webhook-allow-private webhook-timeout"},
 	{"logs, metrics and traces", "log-level log-format metrics-listen metrics-token otlp-endpoint trace-ratio"},
 	{"OpenID Connect: the provider", "oidc-issuer oidc-client-id oidc-client-secret oidc-scopes"},

@@ -74,6 +74,7 @@ type Settings struct {
 	QuotaCollections int `help:"Collections that one user may have; 0 means unlimited. Default: ${default}." default:"1000" env:"MESHYARD_QUOTA_COLLECTIONS" placeholder:"N"`
 	QuotaCollected   int `help:"Things that all collections of one user together may contain; 0 means unlimited. Default: ${default}." default:"100000" env:"MESHYARD_QUOTA_COLLECTED" placeholder:"N"`
 
+	PrinterNetworks     Networks      `help:"Networks in which the printers of users may be, such as 192.168.1.0/24,10.0.0.7/32, to which users can then send files and requests. Default: none; the server connects to no printer." env:"MESHYARD_PRINTER_NETWORKS" placeholder:"CIDR,..."`
 	WebhookAllowPrivate bool          `help:"Deliver webhooks to private addresses, too, and over plain HTTP, for receivers in the network of the server. Every user can then send requests into that network. Default: off; only HTTPS, and only addresses of the public internet." env:"MESHYARD_WEBHOOK_ALLOW_PRIVATE"`
 	WebhookTimeout      time.Duration `help:"How long the receiver of a webhook may take to answer. Default: ${default}." default:"10s" env:"MESHYARD_WEBHOOK_TIMEOUT" placeholder:"DURATION"`
 

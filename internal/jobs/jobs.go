@@ -38,6 +38,10 @@ type Handlers struct {
 	DeliverWebhook func(ctx context.Context, webhookID int64) error
 	// DeliverOverdue schedules DeliverWebhook for webhooks whose job was lost.
 	DeliverOverdue func(ctx context.Context) error
+	// DrivePrinter looks at a printer that has prints.
+	DrivePrinter func(ctx context.Context, printerID int64) error
+	// DriveOverdue schedules DrivePrinter for printers whose job was lost.
+	DriveOverdue func(ctx context.Context) error
 	// Backfill computes stored values that earlier versions of the program did not store.
 	Backfill func(ctx context.Context) error
 }
@@ -74,7 +78,7 @@ type Failing struct {
 }
 
 // periodicKinds are the kinds of the periodic jobs.
-var periodicKinds = []string{foldCounts{}.Kind(), collectGarbage{}.Kind(), backfill{}.Kind(), deliverOverdue{}.Kind()}
+var periodicKinds = []string{foldCounts{}.Kind(), collectGarbage{}.Kind(), backfill{}.Kind(), deliverOverdue{}.Kind(), driveOverdue{}.Kind()}
 
 // Failing returns the jobs that fail, by kind: those that wait for another attempt or have had
 // their last one since the given time, and periodic jobs whose last run failed. Jobs for webhooks
@@ -185,6 +189,10 @@ func New(db *sql.DB, engine database.Engine, h Handlers, queues []string, logger
 	river.AddWorker(workers, river.WorkFunc(periodic[deliverOverdue](func(ctx context.Context) error {
 		return errors.Join(q.endWaits(ctx), h.DeliverOverdue(ctx))
 	})))
+	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, job *river.Job[drivePrinter]) error {
+		return h.DrivePrinter(ctx, job.Args.PrinterID)
+	}))
+	river.AddWorker(workers, river.WorkFunc(periodic[driveOverdue](h.DriveOverdue)))
 	var err error
 	q.client, err = river.NewClient(q.engine.driver(db), &river.Config{
 		ReindexerSchedule: q.engine.reindex,
@@ -197,7 +205,7 @@ func New(db *sql.DB, engine database.Engine, h Handlers, queues []string, logger
 		FetchPollInterval:    time.Second,
 		PeriodicJobs: []*river.PeriodicJob{
 			every(foldEvery, foldCounts{}), every(CollectEvery, collectGarbage{}), every(backfillEvery, backfill{}),
-			every(overdueEvery, deliverOverdue{}),
+			every(overdueEvery, deliverOverdue{}), every(overdueEvery, driveOverdue{}),
 		},
 	})
 	if err != nil {
@@ -297,6 +305,16 @@ type deliverOverdue struct{}
 
 func (deliverOverdue) Kind() string { return "deliver_overdue" }
 
+type drivePrinter struct {
+	PrinterID int64 `json:"printer_id"`
+}
+
+func (drivePrinter) Kind() string { return "drive_printer" }
+
+type driveOverdue struct{}
+
+func (driveOverdue) Kind() string { return "drive_overdue" }
+
 // Mail describes a mail that a job writes and sends. It contains no secret, because completed jobs
 // are kept for some time.
 type Mail struct {
@@ -354,6 +372,13 @@ func (q *Queue) FinishUpdate(ctx context.Context, tx *sql.Tx, updateID int64, at
 // now if the time is zero. If the job fails three times, the next DeliverOverdue inserts a new one.
 func (q *Queue) DeliverWebhook(ctx context.Context, tx *sql.Tx, webhookID int64, at time.Time) error {
 	_, err := q.client.InsertTx(ctx, tx, deliverWebhook{webhookID}, &river.InsertOpts{Queue: Webhooks, MaxAttempts: 3, ScheduledAt: at})
+	return err
+}
+
+// DrivePrinter inserts in tx the job that looks at a printer at the given time, or now if the time
+// is zero. It is not retried: the next DriveOverdue inserts a new one.
+func (q *Queue) DrivePrinter(ctx context.Context, tx *sql.Tx, printerID int64, at time.Time) error {
+	_, err := q.client.InsertTx(ctx, tx, drivePrinter{printerID}, &river.InsertOpts{Queue: Printers, MaxAttempts: 1, ScheduledAt: at})
 	return err
 }
 

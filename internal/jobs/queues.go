@@ -13,11 +13,12 @@ const (
 	Default  = river.QueueDefault
 	Mails    = "mail"     // run by servers that have a mail server
 	Webhooks = "webhooks" // apart from the others, so that slow receivers do not delay them
+	Printers = "printers" // apart from the others, because uploads to printers take minutes
 )
 
 // workers are the numbers of jobs of each queue that a server runs concurrently. Each job for a
-// webhook takes a goroutine that waits for its receiver.
-var workers = map[string]int{Default: 4, Mails: 4, Webhooks: 64}
+// webhook or a printer takes a goroutine that waits for it.
+var workers = map[string]int{Default: 4, Mails: 4, Webhooks: 64, Printers: 32}
 
 // configure returns the configuration of the queues whose jobs this server runs.
 func (q *Queue) configure(queues []string) map[string]river.QueueConfig {

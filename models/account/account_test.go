@@ -181,7 +181,9 @@ func TestDeletedAccountKeepsNoSecrets(t *testing.T) {
 			_, err3 := tx.NewInsert().Model(&account.LinkedID{Issuer: "https://id.example", Subject: "bob", UserID: bob.UserID, CreatedAt: models.Now()}).Exec(ctx)
 			_, err4 := tx.NewRaw("INSERT INTO webhooks (owner_id, is_global, url, description, events, secret, created_at, modified_at) "+
 				"VALUES (?0, false, 'https://bob.example/hook', '', '', 'x', ?1, ?1)", bob.UserID, models.Now()).Exec(ctx)
-			return errors.Join(err, err2, err3, err4, account.ConfirmEmail(ctx, tx, bob.UserID, "bob@example.org"))
+			_, err5 := tx.NewRaw("INSERT INTO printers (owner_id, name, kind, url, created_at, modified_at) VALUES (?0, 'a', 'octoprint', 'http://printer.invalid', ?1, ?1)",
+				bob.UserID, models.Now()).Exec(ctx)
+			return errors.Join(err, err2, err3, err4, err5, account.ConfirmEmail(ctx, tx, bob.UserID, "bob@example.org"))
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -198,7 +200,7 @@ func TestDeletedAccountKeepsNoSecrets(t *testing.T) {
 			t.Helper()
 			for table, where := range map[string]string{
 				"tokens": "user_id = ?", "grants": "user_id = ?", "sessions": "user_id = ?", "passwords": "user_id = ?", "identities": "user_id = ?",
-				"confirmed_emails": "user_id = ?", "account_links": "user_id = ?", "webhooks": "owner_id = ?", "comments": "owner_id = ? AND spam_body <> ''",
+				"confirmed_emails": "user_id = ?", "account_links": "user_id = ?", "webhooks": "owner_id = ?", "printers": "owner_id = ?", "comments": "owner_id = ? AND spam_body <> ''",
 			} {
 				if n, err := s.DB.Write.NewSelect().Table(table).Where(where, bob.UserID).Count(ctx); n != want || err != nil {
 					t.Errorf("%s: %d rows of %s, want %d (%v)", when, n, table, want, err)

@@ -28,6 +28,7 @@ import (
 	"github.com/meshyard/meshyard/models/openin"
 	"github.com/meshyard/meshyard/models/previews"
 	"github.com/meshyard/meshyard/models/printed"
+	"github.com/meshyard/meshyard/models/printer"
 	"github.com/meshyard/meshyard/models/problem"
 	"github.com/meshyard/meshyard/models/search"
 	"github.com/meshyard/meshyard/models/social"
@@ -40,6 +41,7 @@ type Options struct {
 	models.Options
 	Libraries library.Options
 	Links     link.Options
+	Printers  printer.Options
 	Webhooks  webhook.Options
 }
 
@@ -66,6 +68,7 @@ type Catalogue struct {
 	OpenIn      *openin.Store
 	Previews    *previews.Store
 	Printed     *printed.Store
+	Printer     *printer.Store
 	Problem     *problem.Store
 	Search      *search.Store
 	Social      *social.Store
@@ -92,6 +95,7 @@ func New(db *models.DB, b *bucket.Bucket, options Options, enqueue func(ctx cont
 	c.Bulk = bulk.New(core, c.Collections)
 	c.Cluster = cluster.New(core)
 	c.Printed = printed.New(core)
+	c.Printer = printer.New(core, c.Activity, options.Printers)
 	c.Search = search.New(core, c.Lists)
 	c.Previews = previews.New(core)
 	c.Importer = importer.New(core, c.Collections, c.Uploads)

@@ -257,6 +257,10 @@ func newGallery(t *testing.T, s *servertest.Server) *gallery {
 		g.exec(t, "INSERT INTO webhooks (owner_id, url, events, secret, created_at, modified_at) SELECT id, 'https://hook.invalid/', 'make.created', '', created_at, created_at FROM users WHERE username = 'bob'",
 			"INSERT INTO webhook_deliveries (webhook_id, message_id, event, payload, state, created_at) SELECT 1, 'msg', 'make.created', '{}', CASE id % 3 WHEN 0 THEN 'waiting' WHEN 1 THEN 'delivered' ELSE 'failed' END, created_at FROM users")
 	}
+	for range 5 {
+		g.exec(t, "INSERT INTO printers (owner_id, name, kind, url, created_at, modified_at) SELECT id, 'printer', 'octoprint', 'http://printer.invalid', created_at, created_at FROM users WHERE username = 'bob'",
+			"INSERT INTO print_jobs (printer_id, owner_id, file_name, size, state, created_at) SELECT p.id, p.owner_id, 'a.gcode', 1, 'done', u.created_at FROM users AS u, printers AS p WHERE p.id = 1")
+	}
 	g.exec(t, "UPDATE notifications SET read_at = created_at WHERE id % 5 = 0")
 	s.Fold()
 	return g
@@ -355,6 +359,8 @@ func (g *gallery) lists() []walked {
 		{"Webhook.deliveries", "state: WAITING", `webhook(id: "1") { LIST }`, key, "SELECT id FROM webhook_deliveries WHERE state = 'waiting' ORDER BY id DESC"},
 		{"Webhook.deliveries", "state: DELIVERED", `webhook(id: "1") { LIST }`, key, "SELECT id FROM webhook_deliveries WHERE state = 'delivered' ORDER BY id DESC"},
 		{"Webhook.deliveries", "state: FAILED", `webhook(id: "1") { LIST }`, key, "SELECT id FROM webhook_deliveries WHERE state = 'failed' ORDER BY id DESC"},
+		{"Query.printers", "", "LIST", key, "SELECT id FROM printers WHERE owner_id = " + bob + " ORDER BY id DESC"},
+		{"Printer.jobs", "", `printer(id: "1") { LIST }`, key, "SELECT id FROM print_jobs WHERE printer_id = 1 ORDER BY id DESC"},
 		{"Query.moderationLog", "", "LIST", key, "SELECT id FROM moderation_log ORDER BY id DESC"},
 		{"Query.reports", "state: OPEN", "LIST", key, "SELECT id FROM reports WHERE state = 'open' ORDER BY id DESC"},
 		{"Query.reports", "state: RESOLVED", "LIST", key, "SELECT id FROM reports WHERE state = 'resolved' ORDER BY id DESC"},

@@ -144,6 +144,7 @@ func TestDeletedNodeID(t *testing.T) {
 			CreateCollection struct{ Collection struct{ ID string } }
 			CreateMake       struct{ Make struct{ ID string } }
 			CreateWebhook    struct{ Webhook struct{ ID string } }
+			CreatePrinter    struct{ Printer struct{ ID string } }
 			Me               struct {
 				ID            string
 				Notifications struct{ Nodes []struct{ ID string } }
@@ -153,6 +154,7 @@ func TestDeletedNodeID(t *testing.T) {
 			createCollection(input: {name: "Vases"}) { collection { id } }
 			createMake(input: {thingId: $thing}) { make { id } }
 			createWebhook(input: {url: "https://hook.invalid/", events: [MAKE_CREATED]}) { webhook { id } }
+			createPrinter(input: {name: "Printer", kind: OCTOPRINT, url: "http://printer.invalid/"}) { printer { id } }
 		}`, servertest.Object{"thing": servertest.ID(thing)}, &made)
 		bob.Query(`mutation ($id: ID!) { likeMake(input: {id: $id}) { make { id } } }`, servertest.Object{"id": made.CreateMake.Make.ID}, new(any))
 		ada.Query(`{ me { id notifications { nodes { id } } } }`, nil, &made)
@@ -164,6 +166,7 @@ func TestDeletedNodeID(t *testing.T) {
 			{"deletePendingUpload", "file", servertest.ID(pending)},
 			{"deleteNotification", "notification", made.Me.Notifications.Nodes[0].ID},
 			{"deleteMake", "make", made.CreateMake.Make.ID},
+			{"deletePrinter", "printer", made.CreatePrinter.Printer.ID},
 			{"deleteWebhook", "webhook", made.CreateWebhook.Webhook.ID},
 			{"deleteCollection", "collection", made.CreateCollection.Collection.ID},
 			{"deleteThing", "thing", servertest.ID(thing)},

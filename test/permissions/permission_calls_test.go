@@ -49,7 +49,7 @@ func (m *matrix) filled(text string, sc servertest.Fixture, caller int) string {
 // nodeOf matches the placeholder for a nodeId, which contains a type and an ID.
 var nodeOf = regexp.MustCompile(`node\((\w+), "(\d+)"\)`)
 
-var placeholder = regexp.MustCompile(`\$(thing|file|image|copy|comment|collection|userid|user|tag|slug|term|token|app|id|mine|upload|mycollection|report|delivery)\b`)
+var placeholder = regexp.MustCompile(`\$(thing|file|image|copy|comment|collection|userid|user|tag|slug|term|token|app|id|mine|upload|mycollection|report|delivery|job)\b`)
 
 // byGraphQL makes a call by GraphQL.
 func (m *matrix) byGraphQL(c *servertest.Client, p permission, document string) outcome {

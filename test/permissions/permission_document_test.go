@@ -106,7 +106,7 @@ func named(field string) string {
 // about returns the description of a fixture for the document.
 func about(p permission, in string) string {
 	if words, ok := map[string]string{
-		"": "", "catalogue": "all objects", "collection": "collection", "collection private": "private collection", "token": "access token", "session": "session", "application": "application", "invitation": "unused invitation", "notification": "notification", "report": "report by the owner", "webhook": "webhook",
+		"": "", "catalogue": "all objects", "collection": "collection", "collection private": "private collection", "token": "access token", "session": "session", "application": "application", "invitation": "unused invitation", "notification": "notification", "report": "report by the owner", "webhook": "webhook", "printer": "printer with a held print",
 		"user": "the owner", "user member": "member", "user moderator": "moderator", "user suspended": "suspended member",
 		"upload pending": "pending upload", "upload staged": "staged upload with its bytes",
 	}[in]; ok {

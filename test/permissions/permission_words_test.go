@@ -49,8 +49,8 @@ responds as if they did not exist, with the same message and the same number of 
 
 **Applications** that a user authorizes by OAuth 2 get a token of that user with the scopes ` + "`read`" + `
 and ` + "`write`" + `, or one of them. It has the same permissions as the user's own token, but it cannot
-create tokens, can revoke only itself, and can neither see nor change webhooks. Suspended users
-cannot sign in, so they cannot authorize applications.
+create tokens, can revoke only itself, and can neither see nor change webhooks and printers.
+Suspended users cannot sign in, so they cannot authorize applications.
 
 **The archive** of an account, ` + "`GET /login/archive`" + `, needs a browser session or a token of the user
 with the scope ` + "`read`" + `. The token of an application gets 403.

@@ -242,7 +242,7 @@ func latestRows() string {
 	for _, row := range []string{
 		"things id state instructions featured_at taken_down_at takedown_reason modified_at", "files id state target_type target_id rank note kind", "makes id state description", "comments id body deleted_at",
 		"collections id description visibility modified_at", "collection_things id position", "likes id", "follows id", "users id bio is_admin is_moderator suspended_at", "tokens id revoked_at", "sessions id", "applications id", "invitations id",
-		"moderation_log id", "reports id state", "downloads id", "watches id", "notifications id read_at", "webhooks id url secret disabled_at", "webhook_deliveries id",
+		"moderation_log id", "reports id state", "downloads id", "watches id", "notifications id read_at", "webhooks id url secret disabled_at", "webhook_deliveries id", "printers id name", "print_jobs id state",
 	} {
 		table, columns, _ := strings.Cut(row, " ")
 		text := "'" + table + " of ' || (SELECT count(*) FROM " + table + ")"

@@ -15,6 +15,7 @@ import (
 	"github.com/meshyard/meshyard/models/comments"
 	"github.com/meshyard/meshyard/models/makes"
 	"github.com/meshyard/meshyard/models/moderation"
+	"github.com/meshyard/meshyard/models/printer"
 	"github.com/meshyard/meshyard/models/social"
 	"github.com/meshyard/meshyard/models/uploads"
 	"github.com/meshyard/meshyard/models/webhook"
@@ -221,6 +222,18 @@ func (p *FixtureBuilder) Set(user, name string) Fixture {
 		id := Must(w, err)(p.T).ID
 		d := Must(p.S.Store.Webhook.PingWebhook(ctx, caller, id))(p.T)
 		return Fixture{"id": ID(id), "delivery": ID(d.ID)}
+	case "printer":
+		thing, _, _ := p.Thing(user, Published, Published)
+		var gcode []int64
+		for _, name := range []string{"first.gcode", "second.gcode"} {
+			id := p.Upload(user, name, []byte("G28\n"))
+			Must(p.S.Store.Finalize(ctx, caller, []models.FinalizeFile{{ID: id}}, models.Target{Type: models.OnThing, ID: thing}))(p.T)
+			gcode = append(gcode, id)
+		}
+		of := Must(p.S.Store.Printer.CreatePrinter(ctx, caller, printer.Input{Name: "Printer", Kind: "octoprint", URL: "http://printer.invalid/"}))(p.T)
+		j := Must(p.S.Store.Printer.SendToPrinter(ctx, caller, printer.Send{PrinterID: of.ID, FileID: gcode[0]}))(p.T)
+		Must(p.S.Store.DB.Write.NewRaw("UPDATE print_jobs SET state = 'held' WHERE id = ?", j.ID).Exec(ctx))(p.T)
+		return Fixture{"id": ID(of.ID), "job": ID(j.ID), "file": ID(gcode[1])}
 	case "report":
 		thing, _, _ := p.Thing("zoe", "zoe's reported", Published)
 		node := models.NodeRef{Type: "Thing", ID: thing}.NodeID()

@@ -24,6 +24,8 @@ func (a *Server) enqueue(ctx context.Context, tx bun.Tx, work models.Work) error
 		return a.queue.PurgeAccount(ctx, tx.Tx, work.PurgeAccount, work.At)
 	case work.DeliverWebhook != 0:
 		return a.queue.DeliverWebhook(ctx, tx.Tx, work.DeliverWebhook, work.At)
+	case work.DrivePrinter != 0:
+		return a.queue.DrivePrinter(ctx, tx.Tx, work.DrivePrinter, work.At)
 	case work.FinishUpdate != 0:
 		return a.queue.FinishUpdate(ctx, tx.Tx, work.FinishUpdate, work.At)
 	case work.Mail != nil:

@@ -14,7 +14,7 @@ import (
 // queues returns the queues whose jobs this server runs.
 func (a *Server) queues() (queues []string) {
 	if a.Settings.Roles.Has(config.RoleJobs) {
-		queues = append(queues, jobs.Default, jobs.Webhooks)
+		queues = append(queues, jobs.Default, jobs.Webhooks, jobs.Printers)
 	}
 	if a.mailHandler() != nil {
 		queues = append(queues, jobs.Mails)

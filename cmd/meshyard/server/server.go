@@ -202,6 +202,8 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 		FoldCounts:     func(ctx context.Context) error { return a.fold(ctx) },
 		DeliverWebhook: func(ctx context.Context, id int64) error { return a.deliverWebhook(ctx, id) },
 		DeliverOverdue: func(ctx context.Context) error { return a.Store.Webhook.DeliverOverdue(ctx) },
+		DrivePrinter:   func(ctx context.Context, id int64) error { return a.Store.Printer.Drive(ctx, id) },
+		DriveOverdue:   func(ctx context.Context) error { return a.Store.Printer.DriveOverdue(ctx) },
 		CollectGarbage: func(ctx context.Context) error {
 			return errors.Join(a.Store.Maintenance.RefreshStatistics(ctx), a.CollectGarbage(ctx))
 		},
@@ -228,7 +230,7 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 		Events: models.Events{
 			Uploaded: a.metrics.Upload, Downloaded: a.metrics.Download, Previewed: a.metrics.Preview,
 		},
-	}, Libraries: libraryOptions(a.Settings), Links: linkOptions(a.Settings), Webhooks: a.webhooks()}, a.enqueue)
+	}, Libraries: libraryOptions(a.Settings), Links: linkOptions(a.Settings), Printers: a.printers(), Webhooks: a.webhooks()}, a.enqueue)
 	a.limiters = ratelimit.NewGroup(a.Store.Cluster.Limits())
 	if a.Settings.OTLPEndpoint != "" {
 		if a.tracer, err = otlp.New(ctx, a.Settings.OTLPEndpoint, a.Settings.Version, a.Settings.TraceRatio); err != nil {

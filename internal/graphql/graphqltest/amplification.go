@@ -62,6 +62,8 @@ func places(username string, n int) map[string][]place {
 		"DeprecatedCall":   {many("{deprecatedCalls(first:100){%s}}")},
 		"Webhook":          {one(`{webhook(id:"` + worst + `"){%s}}`), many("{webhooks(first:100){nodes{%s}}}")},
 		"WebhookDelivery":  {many(`{webhook(id:"` + worst + `"){deliveries(first:100){nodes{%s}}}}`)},
+		"Printer":          {one(`{printer(id:"` + worst + `"){%s}}`), many("{printers(first:100){nodes{%s}}}")},
+		"PrintJob":         {many(`{printer(id:"` + worst + `"){jobs(first:100){nodes{%s}}}}`)},
 		"Application":      {many("{applications{%s}}")},
 		"Popularity":       {one(in(thing, "popularity{%s}")), many(in(user, "things(first:100){nodes{popularity{%s}}}"))},
 		"StatsDay":         {many(in(user, `stats(from:"2026-01-01T00:00:00Z",to:"2026-12-31T00:00:00Z",byThing:true){%s}`))},

@@ -75,6 +75,8 @@ func WorstRows(owner int64, n int) []string {
 		numbers(n, "reports (reporter_id, target_type, target_id, user_id, reason, note, state, decision, created_at)", "$b + i, 'thing', $b + i, $me, 'spam', 'long', 'open', '', $at"),
 		numbers(n, "webhooks (id, owner_id, url, description, events, secret, created_at, modified_at, disabled_at)", "$b + i, $me, 'https://hook.invalid/', 'long', 'make.created', 'whsec_', $at, $at, $at"),
 		numbers(n, "webhook_deliveries (webhook_id, message_id, event, payload, state, created_at)", "$w, 'msg', 'make.created', '"+strings.Repeat("x", 1000)+"', 'failed', $recent"),
+		numbers(n, "printers (id, owner_id, name, kind, url, model, created_at, modified_at)", "$b + i, $me, 'Worst printer', 'octoprint', 'http://printer.invalid/', 'long', $at, $at"),
+		numbers(n, "print_jobs (printer_id, owner_id, file_id, file_name, size, state, message, created_at)", "$w, $me, $b + i, 'worst.gcode', 1, 'failed', 'long', $recent"),
 		numbers(n, "deprecated_calls (operation, token_id, user_agent, calls, first_at, last_at)", "'newest', $b + i, 'agent', 1, $recent, $recent"),
 	}
 }
