@@ -129,9 +129,9 @@ func (db *DB) limit(reads, transactions int, perCaller Concurrency) {
 	db.transactions = concurrency.New(transactions, perCaller.Transactions)
 }
 
-// queryLimiter is a query hook that makes each statement outside a transaction wait for a slot of its
-// caller. Statements within transactions do not wait: they may hold locks that other statements of
-// the caller wait for.
+// queryLimiter is a query hook that makes each statement outside a transaction wait for a slot of
+// its caller. Statements within transactions do not wait: they may hold locks that other statements
+// of the caller wait for.
 type queryLimiter struct{ limiter *concurrency.Limiter }
 
 // slotKey is the key of the slot of a statement in the stash of its event.

@@ -86,7 +86,8 @@ func (b *Builder) Raw(text string, operands ...any) (string, error) {
 	return string(raw), err
 }
 
-// preparedText is a statement whose text is kept. Each connection prepares it when it first runs it.
+// preparedText is a statement whose text is kept. Each connection prepares it when it first runs
+// it.
 type preparedText struct {
 	text  string
 	order []int // the argument of each placeholder

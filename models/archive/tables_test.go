@@ -19,7 +19,7 @@ var notArchived = map[string]string{
 	"files.state": "always finalized", "files.object_key": "of pending uploads", "files.expires_at": "of pending uploads",
 	"files.preview_id": "derived", "files.format": "derived", "files.longest_mm": "derived", "files.short_mm": "derived", "files.long_mm": "derived", "files.height_mm": "derived", "files.triangles": "derived", "files.watertight": "derived",
 	"uploads": "short-lived", "refresh_tokens": "short-lived", "invitations": "short-lived", "account_links": "short-lived", "webhooks": "of an instance", "webhook_deliveries": "of an instance", "printers": "of an instance", "print_jobs": "of an instance", "print_pictures": "of an instance", "things.popularity": "derived",
-	"link_imports": "short-lived", "link_things": "of an instance",
+	"nodes": "of an instance", "link_imports": "short-lived", "link_things": "of an instance",
 	"bulk_updates": "short-lived", "bulk_update_things": "short-lived", "things.deletes_at": "short-lived: the thing is a draft",
 	"libraries": "of an instance", "library_places": "of an instance", "library_things": "of an instance", "files.missing_since": "of libraries",
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// allowance returns how many bytes a user may still store. This is a preliminary check, before an upload
-// starts. The final check is that of claim, after the upload.
+// allowance returns how many bytes a user may still store. This is a preliminary check, before an
+// upload starts. The final check is that of claim, after the upload.
 func (s *Store) allowance(ctx context.Context, userID int64, pending int64) (*allowance, error) {
 	wanted := models.Quotas{Bytes: s.core.Options.Quotas.Bytes, Pending: s.core.Options.Quotas.Pending * pending}
 	if wanted == (models.Quotas{}) {

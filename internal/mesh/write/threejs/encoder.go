@@ -30,8 +30,8 @@ func (e *encoder) flush() error {
 	return e.err
 }
 
-// ensureSpace flushes the buffer if n bytes do not fit, and reports whether to continue. n must be less
-// than the buffer size.
+// ensureSpace flushes the buffer if n bytes do not fit, and reports whether to continue. n must be
+// less than the buffer size.
 func (e *encoder) ensureSpace(n int) bool {
 	if len(e.b)+n > cap(e.b) {
 		e.flush()
