@@ -14,7 +14,7 @@ import (
 
 // scriptLimit is the maximum size of the compressed script in bytes, which a browser loads on the
 // first visit.
-const scriptLimit = 55 << 10
+const scriptLimit = 56 << 10
 
 // onDemandLimit is the same for the script that a browser loads with the first large upload.
 const onDemandLimit = 17 << 10
