@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -51,6 +52,13 @@ func TestGallery(t *testing.T) {
 	if err != nil && !*servertest.Update {
 		t.Fatal(err)
 	}
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/stalls.stl" {
+			<-r.Context().Done() // the import of it is in progress until it is canceled
+		}
+		_, _ = w.Write([]byte("solid cube"))
+	}))
+	t.Cleanup(service.Close)
 	run := func(t *testing.T, s *servertest.Server, column int) map[string]expense {
 		known := map[string]string{} // number of statements by operation
 		for line := range strings.Lines(string(want)) {
@@ -66,7 +74,8 @@ func TestGallery(t *testing.T) {
 			more = round == 0
 			callers["guest"] = s.User("guest") // deletes the account in each round
 			values := map[string]string{
-				"thing": g.thing, "remix": g.remix, "make": g.make, "collection": g.collection, "comment": g.comment, "file": g.file, "user": servertest.NodeID(t, g.ada),
+				"service": service.URL,
+				"thing":   g.thing, "remix": g.remix, "make": g.make, "collection": g.collection, "comment": g.comment, "file": g.file, "user": servertest.NodeID(t, g.ada),
 			}
 			for _, use := range galleryUses {
 				name, _, _ := strings.Cut(use.document, " (")
@@ -82,13 +91,14 @@ func TestGallery(t *testing.T) {
 		}
 		return of
 	}
-	library := func(s *config.Settings) {
+	sources := func(s *config.Settings) {
 		// Responses contain the path.
 		s.Library = []config.Library{{Name: "models", Dir: filepath.Join("testdata", "library")}}
+		s.LinkLimit, s.LinkAllowPrivate = 1<<20, true
 	}
 	var lite, pg map[string]expense
-	t.Run("sqlite", func(t *testing.T) { lite = run(t, servertest.Start(t, "sqlite", library), 2) })
-	t.Run("postgres", func(t *testing.T) { pg = run(t, servertest.Start(t, "postgres", library), 3) })
+	t.Run("sqlite", func(t *testing.T) { lite = run(t, servertest.Start(t, "sqlite", sources), 2) })
+	t.Run("postgres", func(t *testing.T) { pg = run(t, servertest.Start(t, "postgres", sources), 3) })
 	if t.Failed() {
 		return
 	}

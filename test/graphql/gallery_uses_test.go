@@ -63,6 +63,11 @@ var galleryUses = []galleryUse{
 	{document: "plan-library", caller: "staff", variables: `{"input": {"name": "models", "dryRun": true}}`},
 	{document: "scan-library", caller: "staff", variables: `{"input": {"name": "models"}}`},
 
+	{document: "preview-link", caller: "visitor", variables: `{"input": {"url": "$service/cube.stl"}}`},
+	{document: "import-link", caller: "visitor", variables: `{"input": {"url": "$service/stalls.stl"}}`, created: "import=importLink.linkImport.id"},
+	{document: "cancel-link-import", caller: "visitor", variables: `{"input": {"id": "$import"}}`},
+	{document: "link-import", caller: "visitor", variables: `{"id": "$import"}`},
+
 	{document: "like-thing", caller: "visitor", variables: `{"input": {"id": "$thing"}}`},
 	{document: "unlike-thing", caller: "visitor", variables: `{"input": {"id": "$thing"}}`},
 	{document: "watch-thing", caller: "visitor", variables: `{"input": {"id": "$thing"}}`},

@@ -63,7 +63,7 @@ function Page({ route }: { route: Route | null }) {
   }
   if (!me) return <MustSignIn />;
   switch (route.page) {
-    case 'upload': return <UploadPage />;
+    case 'upload': return route.query.has('tab') ? <Managed part={(parts) => parts.Links} tab={route.query.get('tab')} /> : <UploadPage />;
     case 'edit': return <EditPage key={first} id={first} />;
     case 'feed': return <FeedPage />;
     case 'notifications': return <NotificationsPage />;

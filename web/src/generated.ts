@@ -7,6 +7,8 @@ export type AddToCollectionInput = { collectionId: string; thingId: string; };
 
 export type BedInput = { width: number; depth: number; height: number; };
 
+export type CancelLinkImportInput = { id: string; };
+
 export type CollectionVisibility = 'PUBLIC' | 'PRIVATE';
 
 export type CreateCollectionInput = { name: string; description?: string; visibility?: CollectionVisibility; };
@@ -47,6 +49,8 @@ export type FinalizeFilesInput = { files: Array<PendingUploadInput>; target: Tar
 
 export type FollowUserInput = { username: string; };
 
+export type ImportLinkInput = { url: string; token?: string; category?: string; };
+
 export type License = 'CC' | 'CC_SA' | 'CC_ND' | 'CC_NC' | 'CC_NC_SA' | 'CC_NC_ND' | 'PD0' | 'GPL' | 'LGPL' | 'BSD' | 'OTHER';
 
 export type LikeCollectionInput = { id: string; };
@@ -54,6 +58,8 @@ export type LikeCollectionInput = { id: string; };
 export type LikeMakeInput = { id: string; };
 
 export type LikeThingInput = { id: string; };
+
+export type LinkImportState = 'WAITING' | 'RUNNING' | 'DONE' | 'FAILED' | 'CANCELED';
 
 export type MakePrintInput = { printer?: string | null; material?: string | null; layerHeight?: number | null; nozzle?: number | null; infill?: number | null; hasSupports?: boolean | null; timeSeconds?: number | null; filamentGrams?: number | null; rating?: number | null; fileIds?: Array<string> | null; };
 
@@ -74,6 +80,8 @@ export type OriginInput = { creator?: string | null; creatorUrl?: string | null;
 export type PendingUploadInput = { id: string; rank?: number | null; };
 
 export type PlannedFileKind = 'MODEL' | 'PICTURE' | 'DOCUMENT' | 'ATTACHMENT';
+
+export type PreviewLinkInput = { url: string; token?: string; };
 
 export type PrintChoice = 'YES' | 'NO' | 'EITHER';
 
@@ -188,6 +196,10 @@ export type Picture = { id: string; name: string; isRendering: boolean; url: str
 export type AddToCollectionData = { addToCollection: { collection: { id: string; thingCount: number; }; } | null; };
 export type AddToCollectionVariables = { input: AddToCollectionInput; };
 export const addToCollection: Operation<AddToCollectionData, AddToCollectionVariables> = { name: "addToCollection", text: "mutation addToCollection($input:AddToCollectionInput!){addToCollection(input:$input){collection{id thingCount}}}" };
+
+export type CancelLinkImportData = { cancelLinkImport: { linkImport: { id: string; state: LinkImportState; }; } | null; };
+export type CancelLinkImportVariables = { input: CancelLinkImportInput; };
+export const cancelLinkImport: Operation<CancelLinkImportData, CancelLinkImportVariables> = { name: "cancelLinkImport", text: "mutation cancelLinkImport($input:CancelLinkImportInput!){cancelLinkImport(input:$input){linkImport{id state}}}" };
 
 export type CategoriesData = { categories: Array<{ id: string; name: string; slug: string; thingCount: number; children: Array<{ id: string; name: string; slug: string; thingCount: number; }>; }> | null; };
 export type CategoriesVariables = Record<string, never>;
@@ -305,6 +317,10 @@ export type HomeData = { featured: { nodes: Array<Card>; } | null; popular: { no
 export type HomeVariables = Record<string, never>;
 export const home: Operation<HomeData, HomeVariables> = { name: "home", text: "query home{featured:things(first:8,sort:FEATURED){nodes{...Card}}popular:things(first:12,sort:POPULAR){nodes{...Card}}newest:things(first:12,sort:NEWEST){nodes{...Card}}categories{name slug thingCount}}fragment Card on Thing{id name state likeCount makeCount downloadCount isLiked isCollected isNsfw creator{username avatarUrl(width:64,height:64)}defaultImage{...Cover}}fragment Cover on MediaImage{isRendering large:thumbnail(width:628,height:472,format:JPEG){url width height}small:thumbnail(width:340,height:255,format:JPEG){url width}}" };
 
+export type ImportLinkData = { importLink: { linkImport: { id: string; }; } | null; };
+export type ImportLinkVariables = { input: ImportLinkInput; };
+export const importLink: Operation<ImportLinkData, ImportLinkVariables> = { name: "importLink", text: "mutation importLink($input:ImportLinkInput!){importLink(input:$input){linkImport{id}}}" };
+
 export type InvitationsData = { invitations: Array<{ id: string; email: string | null; createdAt: string; expiresAt: string; }> | null; };
 export type InvitationsVariables = Record<string, never>;
 export const invitations: Operation<InvitationsData, InvitationsVariables> = { name: "invitations", text: "query invitations{invitations{id email createdAt expiresAt}}" };
@@ -324,6 +340,10 @@ export const likeMake: Operation<LikeMakeData, LikeMakeVariables> = { name: "lik
 export type LikeThingData = { likeThing: { thing: { id: string; likeCount: number; isLiked: boolean; }; } | null; };
 export type LikeThingVariables = { input: LikeThingInput; };
 export const likeThing: Operation<LikeThingData, LikeThingVariables> = { name: "likeThing", text: "mutation likeThing($input:LikeThingInput!){likeThing(input:$input){thing{id likeCount isLiked}}}" };
+
+export type LinkImportData = { linkImport: { id: string; state: LinkImportState; error: string; filesTotal: number; filesDone: number; bytesTotal: number; bytesDone: number; skipped: Array<{ path: string; reason: string; }>; things: Array<{ id: string; name: string; }>; } | null; };
+export type LinkImportVariables = { id: string; };
+export const linkImport: Operation<LinkImportData, LinkImportVariables> = { name: "linkImport", text: "query linkImport($id:ID!){linkImport(id:$id){id state error filesTotal filesDone bytesTotal bytesDone skipped{path reason}things{id name}}}" };
 
 export type MakeCommentsData = { make: { comments: { pageInfo: Page; nodes: Array<CommentThread>; }; } | null; };
 export type MakeCommentsVariables = { id: string; after?: string | null; };
@@ -364,6 +384,10 @@ export const ownCollections: Operation<OwnCollectionsData, OwnCollectionsVariabl
 export type PlanLibraryData = { scanLibrary: { plan: { thingCount: number; fileCount: number; skippedCount: number; things: Array<{ path: string; name: string; collection: Array<string>; license: string | null; fileCount: number; modelCount: number; pictureCount: number; documentCount: number; attachmentCount: number; files: Array<{ path: string; kind: PlannedFileKind; variant: string | null; isCover: boolean; }>; }>; skipped: Array<{ path: string; reason: string; }>; } | null; } | null; };
 export type PlanLibraryVariables = { input: ScanLibraryInput; };
 export const planLibrary: Operation<PlanLibraryData, PlanLibraryVariables> = { name: "planLibrary", text: "mutation planLibrary($input:ScanLibraryInput!){scanLibrary(input:$input){plan{thingCount fileCount skippedCount things{path name collection license fileCount modelCount pictureCount documentCount attachmentCount files{path kind variant isCover}}skipped{path reason}}}}" };
+
+export type PreviewLinkData = { previewLink: { things: Array<{ name: string; origin: { creator: string; site: string; } | null; license: { spdxId: string; name: string; }; fileCount: number; files: Array<{ path: string; size: number; }>; earlier: { id: string; name: string; } | null; }>; skipped: Array<{ path: string; reason: string; }>; } | null; };
+export type PreviewLinkVariables = { input: PreviewLinkInput; };
+export const previewLink: Operation<PreviewLinkData, PreviewLinkVariables> = { name: "previewLink", text: "mutation previewLink($input:PreviewLinkInput!){previewLink(input:$input){things{name origin{creator site}license{spdxId name}fileCount files{path size}earlier{id name}}skipped{path reason}}}" };
 
 export type PrintDetailsData = { file: { thumbnail: { url: string; width: number; height: number; } | null; sliced: { settings: { slicer: string | null; version: string | null; printer: string | null; nozzle: number | null; layerHeight: number | null; infill: number | null; hasSupports: boolean | null; }; seconds: number | null; layers: number | null; filaments: Array<{ tool: number; length: number | null; mass: number | null; filament: { material: string | null; color: string | null; name: string | null; }; }>; min: { x: number; y: number; z: number; } | null; max: { x: number; y: number; z: number; } | null; } | null; project: { settings: { slicer: string | null; version: string | null; printer: string | null; nozzle: number | null; layerHeight: number | null; infill: number | null; hasSupports: boolean | null; }; filaments: Array<{ material: string | null; color: string | null; name: string | null; }>; plates: Array<{ number: number; name: string | null; objects: Array<string>; isPrintable: boolean | null; isSliced: boolean; seconds: number | null; mass: number | null; hasSupports: boolean | null; filaments: Array<{ tool: number; mass: number | null; }>; }>; plateCount: number; objects: Array<{ name: string; parts: Array<{ name: string; }>; }>; objectCount: number; } | null; } | null; };
 export type PrintDetailsVariables = { id: string; };

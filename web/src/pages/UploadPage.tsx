@@ -52,6 +52,7 @@ export function UploadPage() {
       {chosen.length > 0 && <p><button type="button" class="button primary" disabled={busy} onClick={() => void start([])}>{t.uploadFiles(chosen.length)}</button></p>}
       <DropZone label={t.uploadText} hint={`${t.uploadHint} ${pictureHint()}`} onFiles={(files) => void start(files)} />
       <Fault failure={failure} />
+      <a href="?tab">{t.fromURL}</a>
     </div>
   );
 }
