@@ -54,9 +54,9 @@ func (e operationExtension) InterceptOperation(ctx context.Context, next graphql
 	operation := graphql.GetOperationContext(ctx).Operation
 	switch operation.Operation {
 	case ast.Subscription:
-		return next(e.with(tracing.Off(ctx))) // it reads repeatedly until it ends
+		return next(e.with(database.OnPrimary(tracing.Off(ctx)))) // it reads repeatedly until it ends
 	case ast.Mutation:
-		ctx, span := traced(ctx, operation)
+		ctx, span := traced(database.OnPrimary(ctx), operation)
 		ctx, end := database.WithSlots(e.with(ctx))
 		response := next(ctx)
 		return func(ctx context.Context) *graphql.Response {
@@ -74,7 +74,7 @@ func (e operationExtension) InterceptOperation(ctx context.Context, next graphql
 		ctx, span := traced(ctx, operation)
 		defer span.End()
 		for run := 1; ; run++ {
-			opCtx, end := database.WithSlots(e.with(ctx))
+			opCtx, end := database.WithSlots(e.with(e.route(ctx, run)))
 			response := next(opCtx)(opCtx)
 			end()
 			if run == maxRuns || !operationOf(opCtx).stale.Load() {
@@ -82,6 +82,15 @@ func (e operationExtension) InterceptOperation(ctx context.Context, next graphql
 			}
 		}
 	}
+}
+
+// route chooses the database for a run of a query. A query that is run again reads from the
+// primary.
+func (e operationExtension) route(ctx context.Context, run int) context.Context {
+	if run > 1 {
+		return e.store.DB.OrReplica(ctx)
+	}
+	return e.store.DB.ForQuery(ctx)
 }
 
 // traced starts the tracing span of an operation. It truncates the operation name, which the client

@@ -36,7 +36,7 @@ func (s *Store) Blob(ctx context.Context, fileID int64, by Signature, opened *au
 
 // Accessible returns a file like [Store.Blob], even if the server does not have its content.
 func (s *Store) Accessible(ctx context.Context, fileID int64, by Signature, opened *auth.Opened) (*File, error) {
-	f, ok, err := s.files.get(ctx, ContentFields, fileID)
+	f, ok, err := s.batcher(ctx).get(ctx, ContentFields, fileID)
 	if err != nil {
 		return nil, err
 	}

@@ -237,7 +237,7 @@ func (f *File) Down() error {
 // a pending upload of another user, and Forbidden if the caller may not see it. Concurrent reads of
 // the same fields share statements.
 func (s *Store) File(ctx context.Context, caller auth.Caller, fields FileFields, id int64) (*File, error) {
-	f, ok, err := s.files.get(ctx, fields.With(FileAccess), id)
+	f, ok, err := s.batcher(ctx).get(ctx, fields.With(FileAccess), id)
 	if err != nil {
 		return nil, err
 	}

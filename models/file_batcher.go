@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 const (
@@ -42,6 +43,14 @@ type fileBatch struct {
 	done   chan struct{}
 	found  map[int64]*File
 	err    error
+}
+
+// batcher returns the batcher for reads of ctx. Reads from a replica have one of their own.
+func (s *Store) batcher(ctx context.Context) *fileBatcher {
+	if database.FromReplica(ctx) {
+		return s.replicaFiles
+	}
+	return s.files
 }
 
 // get returns the file with an ID, with at least the given fields. ok is false if there is none.

@@ -86,13 +86,15 @@ type Store struct {
 	files    *fileBatcher
 	renderer *renderer // of Markdown
 
+	replicaFiles *fileBatcher // of reads from the replica
+
 }
 
 // NewStore returns a store on a migrated database and a bucket. enqueue stores jobs in the given
 // transaction.
 func NewStore(db *DB, b *bucket.Bucket, options Options, enqueue func(ctx context.Context, tx bun.Tx, work Work) error) *Store {
 	s := &Store{DB: db, Bucket: b, Options: options, Enqueue: enqueue, renderer: newRenderer()}
-	s.files = &fileBatcher{read: s.FilesByID}
+	s.files, s.replicaFiles = &fileBatcher{read: s.FilesByID}, &fileBatcher{read: s.FilesByID}
 	return s
 }
 

@@ -48,7 +48,7 @@ The keys of an S3 bucket are not settings of Meshyard. They can be in a file, to
 // subjects are the rows of the table of all settings by subject.
 var subjects = []struct{ subject, settings string }{
 	{"addresses", "listen base-url trusted-proxies cors-origins"},
-	{"database and files", "data database-url database-connections bucket-url bucket-public-url bucket-redirect upload-limit pending-ttl keep-deleted"},
+	{"database and files", "data database-url database-connections database-replica-url bucket-url bucket-public-url bucket-redirect upload-limit pending-ttl keep-deleted"},
 	{"start and stop", "roles wait drain shutdown-delay"},
 	{"libraries", "library library-owner library-publish library-interval"},
 	{"imports from URLs", "link-limit link-allow-private"},

@@ -28,6 +28,7 @@ type Settings struct {
 	Data                string        `help:"Folder for the database and the bucket, unless these have a URL of their own. Default: ${default}." default:"./data" env:"MESHYARD_DATA" placeholder:"DIR"`
 	DatabaseURL         string        `help:"Database: sqlite:PATH or postgres://…. If it has a password, set it in the environment variable or a file rather than on the command line. Default: meshyard.db in the data folder." env:"MESHYARD_DATABASE_URL" placeholder:"URL"`
 	DatabaseConnections int           `help:"Largest number of connections of this server to PostgreSQL, at least 4. The limits of all servers of a database together must be lower than max_connections of PostgreSQL. With SQLite, it has no effect. Default, also with 0: 4 for each processor, but at least 16 and at most 64." env:"MESHYARD_DATABASE_CONNECTIONS" placeholder:"N"`
+	DatabaseReplicaURL  string        `name:"database-replica-url" help:"Streaming replica of the PostgreSQL database, postgres://…, that serves reads: those of visitors, and those of users whose own changes it has. While the primary is away, all reads go on. Set it on all servers of a database. Default: none." env:"MESHYARD_DATABASE_REPLICA_URL" placeholder:"URL"`
 	BucketURL           string        `help:"Bucket for the files: file:///DIR (on Windows file:///C:/DIR) or s3://BUCKET?region=…. Default: bucket in the data folder." env:"MESHYARD_BUCKET_URL" placeholder:"URL"`
 	BucketPublicURL     string        `name:"bucket-public-url" help:"URL under which clients reach the S3 service, if it differs from the endpoint in --bucket-url, such as that of a CDN or of a proxy that passes the Host header on. Downloads are redirected to presigned URLs there. Default: the endpoint." env:"MESHYARD_BUCKET_PUBLIC_URL" placeholder:"URL"`
 	BucketRedirect      bool          `help:"Redirect downloads to the S3 service. With --no-bucket-redirect, this server reads the bytes and sends them itself, for clients that cannot reach the service. Without S3, it always does. Default: ${default}." default:"true" negatable:"" env:"MESHYARD_BUCKET_REDIRECT"`
@@ -241,6 +242,14 @@ func (s *Settings) checkLimits() error {
 	}
 	if s.DatabaseConnections != 0 && s.DatabaseConnections < 4 {
 		return fmt.Errorf("--database-connections %d: must be at least 4", s.DatabaseConnections)
+	}
+	if s.DatabaseReplicaURL != "" {
+		if strings.HasPrefix(s.DatabaseURL, "sqlite:") {
+			return fmt.Errorf("--database-replica-url: needs a --database-url of PostgreSQL")
+		}
+		if !strings.HasPrefix(s.DatabaseReplicaURL, "postgres://") && !strings.HasPrefix(s.DatabaseReplicaURL, "postgresql://") {
+			return fmt.Errorf("--database-replica-url: must be postgres://…")
+		}
 	}
 	if s.PendingTTL < time.Minute {
 		return fmt.Errorf("--pending-ttl %s: must be at least a minute", s.PendingTTL)

@@ -39,6 +39,8 @@ type DB struct {
 
 	reads        queryLimiter
 	transactions *concurrency.Limiter
+
+	replica *replica // nil: none
 }
 
 // Open opens the database at address, sqlite:PATH or postgres://…, and checks that it is available.
@@ -126,6 +128,9 @@ func (db *DB) Close() error {
 	if db.Read.DB != db.Write.DB { // PostgreSQL has one pool
 		err = errors.Join(err, db.Read.Close())
 	}
+	if db.replica != nil {
+		err = errors.Join(err, db.replica.pool.Close())
+	}
 	return err
 }
 
@@ -147,9 +152,13 @@ func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) 
 		}
 		defer db.transactions.Release(account)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), MaxTx)
+	within, cancel := context.WithTimeout(context.WithValue(context.WithoutCancel(ctx), inTxKey{}, true), MaxTx)
 	defer cancel()
-	return RetryConflicts(func() error { return db.Write.RunInTx(ctx, nil, fn) })
+	err := RetryConflicts(func() error { return db.Write.RunInTx(within, nil, fn) })
+	if err == nil {
+		db.wrote(ctx)
+	}
+	return err
 }
 
 // InLongTx runs fn in a transaction like InTx, for maintenance of whole tables. It has no time

@@ -2,6 +2,7 @@ package database
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"runtime"
@@ -32,12 +33,31 @@ func (d postgresDialect) open(db *DB, address string, observe observer) error {
 	if !IsPostgresURL(address) {
 		return errAddress
 	}
-	config, err := pgx.ParseConfig(address)
+	pool, err := d.pool(address, observe)
 	if err != nil {
 		return err
 	}
+	db.Write = bun.NewDB(pool, d.bun()).WithQueryHook(&db.statements).WithQueryHook(writes{db})
+	d.limitConnections(db, min(max(16, 4*runtime.NumCPU()), 64))
+	return nil
+}
+
+// bun returns Bun's dialect.
+func (d postgresDialect) bun() schema.Dialect {
+	if d.pooled {
+		return pooledDialect{pgdialect.New()}
+	}
+	return pgdialect.New()
+}
+
+// pool returns a pool of connections to the server at address.
+func (d postgresDialect) pool(address string, observe observer) (*sql.DB, error) {
+	config, err := pgx.ParseConfig(address)
+	if err != nil {
+		return nil, err
+	}
 	if _, err := takePoolMode(config); err != nil {
-		return err
+		return nil, err
 	}
 	config.Tracer = observe.tracer()
 	// Bun writes values into the text of a statement, so a text is rarely used twice. Preparing it
@@ -66,10 +86,6 @@ func (d postgresDialect) open(db *DB, address string, observe observer) error {
 		// The next connection may reach the new one, so this one is closed.
 		return err.Code != readOnly && onError(conn, err)
 	}
-	var dialect schema.Dialect = pgdialect.New()
-	if d.pooled {
-		dialect = pooledDialect{pgdialect.New()}
-	}
 	pool := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
 		if d.pooled {
 			return nil // checkPooler checks the settings
@@ -89,16 +105,14 @@ func (d postgresDialect) open(db *DB, address string, observe observer) error {
 		return err
 	}))
 	pool.SetConnMaxIdleTime(5 * time.Minute)
-	db.Write = bun.NewDB(pool, dialect).WithQueryHook(&db.statements)
-	d.limitConnections(db, min(max(16, 4*runtime.NumCPU()), 64))
-	return nil
+	return pool, nil
 }
 
 func (postgresDialect) limitConnections(db *DB, n int) {
 	db.Write.SetMaxOpenConns(n)
 	db.Write.SetMaxIdleConns(n)
 	db.limit(n, n, Concurrency{Statements: n / 4, Transactions: n / 4})
-	db.Read = db.Write.WithQueryHook(db.reads)
+	db.Read = bun.NewDB(db.SQL(), db.Write.Dialect(), bun.WithConnResolver(resolver{})).WithQueryHook(&db.statements).WithQueryHook(db.reads)
 }
 
 func (d postgresDialect) checkServer(ctx context.Context, db *DB) error {

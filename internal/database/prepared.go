@@ -22,6 +22,34 @@ func Bind(tx bun.IDB, args ...any) bun.IConn {
 	return bound{conn, DialectOf(tx).bind(args)}
 }
 
+// BindRead is Bind for a query outside transactions that runs where [DB.Read] would run it.
+func (db *DB) BindRead(args ...any) bun.IConn { return readBound{db, args} }
+
+// readBound is bound on the pool for the reads of a context.
+type readBound struct {
+	db   *DB
+	args []any
+}
+
+func (b readBound) on(ctx context.Context) bound {
+	return bound{readPool(ctx, b.db.Read.DB), b.db.bind(b.args)}
+}
+
+// QueryContext implements [bun.IConn].
+func (b readBound) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	return b.on(ctx).QueryContext(ctx, text, args...)
+}
+
+// QueryRowContext implements [bun.IConn].
+func (b readBound) QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row {
+	return b.on(ctx).QueryRowContext(ctx, text, args...)
+}
+
+// ExecContext implements [bun.IConn].
+func (b readBound) ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error) {
+	return b.on(ctx).ExecContext(ctx, text, args...)
+}
+
 // bound is a connection that runs a query with arguments. Bun itself has no arguments: it writes
 // values into the text. The statement stays prepared.
 type bound struct {

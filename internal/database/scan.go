@@ -37,7 +37,7 @@ func (db *DB) query(ctx context.Context, dest any, text string, statement *prepa
 		return err
 	}
 	defer held.release()
-	slice := reflect.ValueOf(dest).Elem()
+	slice, again := reflect.ValueOf(dest).Elem(), false
 	began := time.Now()
 	defer func() { db.statements.done(ctx, "SELECT", began, slice.Len(), err) }()
 	values, err := db.driverArgs(statement != nil, args)
@@ -47,11 +47,7 @@ func (db *DB) query(ctx context.Context, dest any, text string, statement *prepa
 	if statement != nil {
 		ctx = keepPrepared(ctx)
 	}
-	conn, err := db.Read.DB.Conn(ctx) // checks that the connection is still open
-	if err != nil {
-		return err
-	}
-	return errors.Join(conn.Raw(func(conn any) error {
+	read := func(conn any) error {
 		query := func() (driver.Rows, error) { return conn.(driver.QueryerContext).QueryContext(ctx, text, values) }
 		if keeping, ok := conn.(*keepingConn); ok { // SQLite
 			prepared, err := keeping.PrepareContext(ctx, text)
@@ -67,7 +63,18 @@ func (db *DB) query(ctx context.Context, dest any, text string, statement *prepa
 		}
 		defer rows.Close()
 		return db.appendRows(ctx, slice, rows)
-	}), conn.Close())
+	}
+	for pool := readPool(ctx, db.Read.DB); ; {
+		conn, err := pool.Conn(ctx) // checks that the connection is still open
+		if err == nil {
+			err = errors.Join(conn.Raw(read), conn.Close())
+		}
+		next := other(ctx, pool, db.Read.DB, err)
+		if next == nil || again {
+			return err
+		}
+		pool, again = next, true
+	}
 }
 
 // appendRows empties a slice and appends all rows to it. If ctx ends, it ends before the next row.

@@ -73,6 +73,13 @@ rm -rf -- "$folder"
 `
 
 func startPrivate(ctx context.Context, bin, dir string, settings []string) (address string, stop func(), err error) {
+	return startWith(dir, func(folder string, who *syscall.Credential) (string, func(), error) {
+		return runServer(ctx, bin, folder, settings, who)
+	})
+}
+
+// startWith runs a server in a new folder within dir.
+func startWith(dir string, run func(folder string, who *syscall.Credential) (string, func(), error)) (address string, stop func(), err error) {
 	who, err := unprivileged()
 	if err != nil {
 		return "", nil, err
@@ -81,7 +88,7 @@ func startPrivate(ctx context.Context, bin, dir string, settings []string) (addr
 	if err != nil {
 		return "", nil, err
 	}
-	address, end, err := runServer(ctx, bin, folder, settings, who)
+	address, end, err := run(folder, who)
 	if err != nil {
 		removeFolder(folder, lock)
 		return "", nil, err
@@ -94,12 +101,16 @@ func startPrivate(ctx context.Context, bin, dir string, settings []string) (addr
 
 // runServer creates a cluster in the folder and runs a server on it. end stops the server.
 func runServer(ctx context.Context, bin, folder string, settings []string, who *syscall.Credential) (address string, end func(), err error) {
-	data := filepath.Join(folder, "data")
-	out, err := command(ctx, who, filepath.Join(bin, "initdb"), "--pgdata="+data, "--username=postgres",
+	out, err := command(ctx, who, filepath.Join(bin, "initdb"), "--pgdata="+filepath.Join(folder, "data"), "--username=postgres",
 		"--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync").CombinedOutput()
 	if err != nil {
 		return "", nil, fmt.Errorf("initdb: %w\n%s", err, out)
 	}
+	return serve(ctx, bin, folder, settings, who)
+}
+
+// serve runs a server on the cluster in the folder. end stops the server.
+func serve(ctx context.Context, bin, folder string, settings []string, who *syscall.Credential) (address string, end func(), err error) {
 	port, err := freePort()
 	if err != nil {
 		return "", nil, err
@@ -113,7 +124,7 @@ func runServer(ctx context.Context, bin, folder string, settings []string, who *
 	defer log.Close()
 
 	name := filepath.Base(folder)
-	args := []string{"-c", supervise, "sh", folder, filepath.Join(bin, "postgres"), "-D", data, "-p", port,
+	args := []string{"-c", supervise, "sh", folder, filepath.Join(bin, "postgres"), "-D", filepath.Join(folder, "data"), "-p", port,
 		"-c", "cluster_name=" + name}
 	for _, setting := range settings {
 		args = append(args, "-c", setting)

@@ -68,7 +68,8 @@ func (tokenKey) Text(b *database.Builder) (string, error) {
 // authenticate is Authenticate for the hash of a token.
 func (s *Store) authenticate(ctx context.Context, hash string) (auth.Caller, error) {
 	var rows []*tokenRow
-	err := database.Read(database.WithSharedResult(ctx), s.core.DB.DB, tokenKey{}, &rows, hash)
+	// The primary has the last revocation. While it is away, tokens cannot be revoked.
+	err := database.Read(s.core.DB.OrReplica(database.WithSharedResult(ctx)), s.core.DB.DB, tokenKey{}, &rows, hash)
 	if err != nil {
 		return auth.Caller{}, err
 	}

@@ -78,6 +78,10 @@ func (s *Store) SignIn(ctx context.Context, who auth.Verified, userAgent string)
 	if err != nil {
 		return "", err
 	}
+	// The caller was not known yet. The session may be one of a user who was created a moment ago.
+	if err := s.core.DB.Wrote(ctx, auth.Caller{UserID: userID}.Account()); err != nil {
+		return "", err
+	}
 	return secret, nil
 }
 
@@ -89,10 +93,12 @@ func (s *Store) Session(ctx context.Context, secret string) (who auth.SignedIn, 
 	var first, last string
 	var lastUsed, lastActive *time.Time
 	at := models.Now()
-	err = selectPrivileges(s.core.DB.Read.NewSelect().TableExpr("sessions AS se")).
-		ColumnExpr("se.id, se.last_used_at, u.id, u.username, u.first_name, u.last_name, u.last_active_at, u.avatar_id <> 0").Join("JOIN users AS u ON u.id = se.user_id").
-		Where("se.sha256 = ? AND se.expires_at > ? AND u.suspended_at IS NULL", auth.HashSecret(secret), at).
-		Scan(ctx, &of.isAdmin, &of.isModerator, &of.hidesNSFW, &of.hidesAI, &of.suspended, &sessionID, &lastUsed, &userID, &who.Username, &first, &last, &lastActive, &who.HasAvatar)
+	err = s.core.DB.Retry(ctx, func(ctx context.Context) error {
+		return selectPrivileges(s.core.DB.Read.NewSelect().TableExpr("sessions AS se")).
+			ColumnExpr("se.id, se.last_used_at, u.id, u.username, u.first_name, u.last_name, u.last_active_at, u.avatar_id <> 0").Join("JOIN users AS u ON u.id = se.user_id").
+			Where("se.sha256 = ? AND se.expires_at > ? AND u.suspended_at IS NULL", auth.HashSecret(secret), at).
+			Scan(ctx, &of.isAdmin, &of.isModerator, &of.hidesNSFW, &of.hidesAI, &of.suspended, &sessionID, &lastUsed, &userID, &who.Username, &first, &last, &lastActive, &who.HasAvatar)
+	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return who, false, nil
 	}

@@ -1,5 +1,6 @@
 // Package cluster has what the nodes of one database share while they run: the counts of rate
-// limits. None of it outlives a crash of the database, and none of it is in archives.
+// limits, and how far a replica must be to serve an account. None of it outlives a crash of the
+// database, and none of it is in archives.
 package cluster
 
 import "github.com/meshyard/meshyard/models"
@@ -11,5 +12,6 @@ type Store struct{ core *models.Store }
 func New(core *models.Store) *Store {
 	s := &Store{core}
 	core.Expire("counts of rate limits", s.DeleteLimits)
+	core.Expire("positions of accounts", s.DeletePositions)
 	return s
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/uptrace/bun"
 
-	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -114,7 +113,7 @@ func (s *Store) PrintedFiles(ctx context.Context, makeIDs []int64) (map[int64][]
 	var rows []printedFile
 	condition, list := s.core.DB.InList(1, makeIDs)
 	err := s.core.DB.Read.NewSelect().Model(&rows).Where("pf.make_id ?", condition).Order("pf.make_id", "pf.file_id").
-		Conn(database.Bind(s.core.DB.Read, list)).Scan(ctx)
+		Conn(s.core.DB.BindRead(list)).Scan(ctx)
 	files := make(map[int64][]int64)
 	for _, row := range rows {
 		files[row.MakeID] = append(files[row.MakeID], row.FileID)

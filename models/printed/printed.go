@@ -4,7 +4,6 @@ package printed
 import (
 	"context"
 
-	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -68,7 +67,7 @@ func (s *Store) Summaries(ctx context.Context, thingIDs []int64) (map[int64]*Sum
 		ColumnExpr("coalesce(sum(CAST(m.print ->> 'rating' AS integer)), 0) AS rating_sum").
 		ColumnExpr("coalesce(sum(CASE WHEN CAST(m.print ->> 'rating' AS integer) >= ? THEN 1 ELSE 0 END), 0) AS good", goodRating).
 		Where("m.thing_id ? AND m.state = 'published' AND m.print IS NOT NULL", condition).Group("m.thing_id").
-		Conn(database.Bind(db.Read, list)).Scan(ctx, &sums)
+		Conn(db.BindRead(list)).Scan(ctx, &sums)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +84,7 @@ func (s *Store) Summaries(ctx context.Context, thingIDs []int64) (map[int64]*Sum
 		"SELECT m.thing_id, 'printer' AS of, m.print ->> 'printer' AS name FROM makes AS m WHERE m.thing_id ? AND m.state = 'published' "+
 		"UNION ALL SELECT m.thing_id, 'material' AS of, m.print ->> 'material' AS name FROM makes AS m WHERE m.thing_id ? AND m.state = 'published'"+
 		") AS n WHERE name IS NOT NULL GROUP BY thing_id, of, lower(name) ORDER BY thing_id, of, count(*) DESC, lower(min(name))", condition, condition).
-		Conn(database.Bind(db.Read, list)).Scan(ctx, &names)
+		Conn(db.BindRead(list)).Scan(ctx, &names)
 	if err != nil {
 		return nil, err
 	}

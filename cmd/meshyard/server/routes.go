@@ -97,6 +97,8 @@ func (a *Server) middleware() []func(http.Handler) http.Handler {
 		func(next http.Handler) http.Handler { return httptimeout.Handler(next, httptimeout.IdleTimeout) },
 		// CORS: it answers preflight requests, which have no token.
 		func(next http.Handler) http.Handler { return crossOrigin(next, a.Settings.CORSOrigins) },
+		// The database of a request that changes nothing.
+		a.orReplica,
 		// The base URL of the request, if the operator has set none.
 		a.withOwnBase,
 	}

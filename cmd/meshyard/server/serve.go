@@ -81,6 +81,7 @@ func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Du
 		a.keepLock(serving, lost)
 	}()
 	go a.limiters.Run(serving)
+	go a.db.Follow(serving)
 	stopPreviews := a.startPreviews(context.WithoutCancel(ctx))
 	stopScans := a.startScans(context.WithoutCancel(ctx))
 	stopLinks := a.startLinks(context.WithoutCancel(ctx))
@@ -140,19 +141,40 @@ func shutDown(ctx context.Context, server *http.Server, listener net.Listener, d
 	return nil
 }
 
-// readiness returns the readiness probe of the server. All requests need the database. Only those
-// that read or store files need the bucket.
+// readiness returns the readiness probe of the server. All requests need the database: its primary
+// server or, to read, the replica. Only those that read or store files need the bucket.
 func (a *Server) readiness() *telemetry.Readiness {
-	return telemetry.NewReadiness(a.draining,
-		telemetry.Part{Name: "database", Ready: func(ctx context.Context) error {
-			err := a.Store.DatabaseReady(ctx)
-			if errors.Is(err, models.ErrNewer) {
-				return fmt.Errorf("%w: %w", telemetry.ErrOutdated, err)
-			}
-			return err
-		}},
-		telemetry.Part{Name: "bucket", Optional: true, Ready: a.Store.BucketReady},
-	)
+	primary := telemetry.Part{Name: "primary", Optional: true, Ready: func(ctx context.Context) error {
+		err := a.Store.DatabaseReady(ctx)
+		if errors.Is(err, models.ErrNewer) {
+			return fmt.Errorf("%w: %w", telemetry.ErrOutdated, err)
+		}
+		return err
+	}}
+	database := telemetry.Part{Name: "database", Ready: func(ctx context.Context) error {
+		if a.db.PrimaryAway() {
+			return nil
+		}
+		return primary.Ready(ctx)
+	}}
+	parts := []telemetry.Part{database, {Name: "bucket", Optional: true, Ready: a.Store.BucketReady}}
+	if a.db.HasReplica() {
+		parts = append(parts, primary)
+	}
+	return telemetry.NewReadiness(a.draining, parts...)
+}
+
+// orReplica reads for requests that change nothing from the replica while the primary is away.
+func (a *Server) orReplica(next http.Handler) http.Handler {
+	if !a.db.HasReplica() {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet || r.Method == http.MethodHead {
+			r = r.WithContext(a.db.OrReplica(r.Context()))
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // saveUsage saves recorded calls of deprecated operations, and other activity, every few seconds

@@ -231,6 +231,11 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 			Uploaded: a.metrics.Upload, Downloaded: a.metrics.Download, Previewed: a.metrics.Preview,
 		},
 	}, Libraries: libraryOptions(a.Settings), Links: linkOptions(a.Settings), Printers: a.printers(), Webhooks: a.webhooks()}, a.enqueue)
+	if url := a.Settings.DatabaseReplicaURL; url != "" {
+		if err := a.db.OpenReplica(ctx, url, a.Store.Cluster.Positions()); err != nil {
+			return startError("--database-replica-url", url, err)
+		}
+	}
 	a.limiters = ratelimit.NewGroup(a.Store.Cluster.Limits())
 	if a.Settings.OTLPEndpoint != "" {
 		if a.tracer, err = otlp.New(ctx, a.Settings.OTLPEndpoint, a.Settings.Version, a.Settings.TraceRatio); err != nil {
