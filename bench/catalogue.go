@@ -30,7 +30,8 @@ const (
 
 // newDatabase creates an empty database, on PostgreSQL with the settings for the server. It returns
 // the URL of the database and a function that removes it.
-func newDatabase(ctx context.Context, o options, e engine, settings ...string) (address string, remove func() error, err error) {
+func newDatabase(ctx context.Context, o options, e engine,
+	settings ...string) (address string, remove func() error, err error) {
 	if e == sqlite {
 		return "sqlite:" + filepath.Join(o.dir, "meshyard.db"), func() error { return nil }, nil
 	}

@@ -151,13 +151,16 @@ func (g *grower) addThing(ctx context.Context, n int) (thing int64, models []int
 		finalized = append(finalized, object{"id": strconv.FormatInt(models[i], 10)})
 	}
 	noun := []string{"gear", "box", "holder", "toy", "tool", "bracket", "cover", "spool"}[n%8]
-	name := fmt.Sprintf("%s %s for the %s, number %d", []string{"Small", "Spiral", "Parametric", "Folding", "Twisted"}[n%5], noun, []string{"desk", "bicycle", "printer"}[n%3], n)
+	name := fmt.Sprintf("%s %s for the %s, number %d", []string{"Small", "Spiral", "Parametric", "Folding",
+		"Twisted"}[n%5], noun, []string{"desk", "bicycle", "printer"}[n%3], n)
 	var created struct {
 		CreateThing struct{ Thing struct{ ID string } }
 	}
 	g.run(ctx, "create-thing", object{
-		"name": name, "license": []string{"CC", "CC_SA", "GPL"}[n%3], "category": []string{"tools", "toys-and-games", "gadgets", "art", "household"}[n%5],
-		"description": description[:40+n%300], "instructions": description[:n%100], "tags": append(strings.Fields(name)[:2], noun+"s", "print in place"), "files": finalized,
+		"name": name, "license": []string{"CC", "CC_SA", "GPL"}[n%3], "category": []string{"tools", "toys-and-games",
+			"gadgets", "art", "household"}[n%5],
+		"description": description[:40+n%300], "instructions": description[:n%100], "tags": append(strings.Fields(name)[:2],
+			noun+"s", "print in place"), "files": finalized,
 	}, &created)
 	g.run(ctx, "publish-thing", object{"id": created.CreateThing.Thing.ID}, nil)
 	thing, _ = strconv.ParseInt(created.CreateThing.Thing.ID, 10, 64) // 0 after an error
@@ -178,7 +181,8 @@ func (g *grower) upload(ctx context.Context, n, i int) int64 {
 // someFile returns file number i of thing number n. The first two models and the picture are not in
 // any other thing.
 func someFile(n, i int) (name string, content []byte, err error) {
-	name = []string{"numpystl_HalfDonut_bin.stl", "assimp_cube_with_vertexcolors.obj", "happly_platonic_shelf_ascii.ply", "lib3mf_thumbnail.png"}[i]
+	name = []string{"numpystl_HalfDonut_bin.stl", "assimp_cube_with_vertexcolors.obj", "happly_platonic_shelf_ascii.ply",
+		"lib3mf_thumbnail.png"}[i]
 	if content, err = os.ReadFile(filepath.Join("testdata/meshes", name)); err != nil {
 		return "", nil, err
 	}
@@ -194,7 +198,8 @@ func someFile(n, i int) (name string, content []byte, err error) {
 // use adds the picture of a user. Then the user follows others, and likes, comments on, makes,
 // collects and downloads their things. It returns the user's collections.
 func (g *grown) use(ctx context.Context, user int, by *grower) (collections []string) {
-	by.run(ctx, "update-profile", object{"avatarId": strconv.FormatInt(by.upload(ctx, 1000+user, 3), 10), "firstName": "Ada"}, nil)
+	by.run(ctx, "update-profile", object{"avatarId": strconv.FormatInt(by.upload(ctx, 1000+user, 3), 10),
+		"firstName": "Ada"}, nil)
 	for _, other := range []int{1, 2, 5} {
 		by.run(ctx, "follow-user", object{"username": g.names[(user+other)%growers]}, nil)
 	}
@@ -202,7 +207,8 @@ func (g *grown) use(ctx context.Context, user int, by *grower) (collections []st
 		var created struct {
 			CreateCollection struct{ Collection struct{ ID string } }
 		}
-		by.run(ctx, "create-collection", object{"name": fmt.Sprint("To print ", i), "description": description[:50]}, &created)
+		by.run(ctx, "create-collection", object{"name": fmt.Sprint("To print ", i), "description": description[:50]},
+			&created)
 		collections = append(collections, created.CreateCollection.Collection.ID)
 	}
 	for n, id := range g.things {
@@ -217,7 +223,8 @@ func (g *grown) use(ctx context.Context, user int, by *grower) (collections []st
 			var created struct {
 				CreateComment struct{ Comment struct{ ID string } }
 			}
-			by.run(ctx, "create-comment", object{"target": object{"type": "THING", "id": thing}, "body": description[:20+by.IntN(200)]}, &created)
+			by.run(ctx, "create-comment", object{"target": object{"type": "THING", "id": thing},
+				"body": description[:20+by.IntN(200)]}, &created)
 			if by.IntN(2) == 0 {
 				by.run(ctx, "create-comment", object{"parentId": created.CreateComment.Comment.ID, "body": "Thank you!"}, nil)
 			}
@@ -226,7 +233,8 @@ func (g *grown) use(ctx context.Context, user int, by *grower) (collections []st
 			by.run(ctx, "create-make", object{"thingId": thing, "description": description[:by.IntN(100)]}, nil)
 		}
 		if by.IntN(8) == 0 {
-			by.run(ctx, "add-to-collection", object{"thingId": thing, "collectionId": collections[by.IntN(collectionsEach)]}, nil)
+			by.run(ctx, "add-to-collection", object{"thingId": thing, "collectionId": collections[by.IntN(collectionsEach)]},
+				nil)
 		}
 		if by.IntN(4) == 0 {
 			by.run(ctx, "record-download", object{"fileId": strconv.FormatInt(g.files[3*n], 10)}, nil)
@@ -262,7 +270,8 @@ func stage(ctx context.Context, address, token string, thing int64, content []by
 		Action string
 		Fields map[string]string
 	}
-	if err := post(fmt.Sprintf("/things/%d/files", thing), object{"filename": "part.stl"}).by(token).into(ctx, address, &staged); err != nil {
+	if err := post(fmt.Sprintf("/things/%d/files", thing), object{"filename": "part.stl"}).by(token).
+		into(ctx, address, &staged); err != nil {
 		return p, err
 	}
 	p = pending{thing: thing, token: token}
@@ -279,7 +288,8 @@ func stage(ctx context.Context, address, token string, thing int64, content []by
 	}
 	form := postForm(action.Path, fields, "file", "part.stl", content)
 	got, err := form.send(ctx, address)
-	if err != nil && got.Status != http.StatusNoContent && got.Status != http.StatusSeeOther && got.Status != http.StatusCreated {
+	if err != nil && got.Status != http.StatusNoContent && got.Status != http.StatusSeeOther &&
+		got.Status != http.StatusCreated {
 		return p, err
 	}
 	return p, nil
@@ -288,7 +298,8 @@ func stage(ctx context.Context, address, token string, thing int64, content []by
 // awaitPreviews waits until the server has made all previews.
 func awaitPreviews(ctx context.Context, o options, address string) error {
 	for left := 1; left > 0; {
-		if err := query(ctx, address, "SELECT count(*) FROM previews WHERE state IN ('waiting', 'running')", &left); err != nil {
+		if err := query(ctx, address, "SELECT count(*) FROM previews WHERE state IN ('waiting', 'running')",
+			&left); err != nil {
 			return err
 		}
 		time.Sleep(200 * time.Millisecond)

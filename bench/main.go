@@ -51,12 +51,15 @@ func main() {
 	mib := flag.Int64("size", 1024, "`MiB` of the upload")
 	flag.IntVar(&o.pairs, "pairs", 15, "number of turns of each contender")
 	flag.DurationVar(&o.round, "round", 250*time.Millisecond, "duration of one turn of requests")
-	connections := flag.String("connections", "16", "numbers of concurrent keep-alive connections: a `list` such as 1,16,64 prints a table for each")
-	flag.StringVar(&only, "only", "", "`comparison` to run: requests, requests-postgres, requests-sqlite, upload, million, million-postgres, million-sqlite; default all but those of a million things")
+	connections := flag.String("connections", "16",
+		"numbers of concurrent keep-alive connections: a `list` such as 1,16,64 prints a table for each")
+	flag.StringVar(&only, "only", "",
+		"`comparison` to run: requests, requests-postgres, requests-sqlite, upload, million, million-postgres, million-sqlite; default all but those of a million things")
 	flag.StringVar(&o.rows, "rows", "", "`part` of the names of the rows of requests; default all")
 	flag.BoolVar(&o.withPeers, "peers", true, "whether requests includes PostGraphile")
 	flag.IntVar(&o.grown, "grown", 300, "things that requests adds through the API")
-	flag.IntVar(&o.things, "things", 0, "things that are imported, by default 10,000 for requests, a million on PostgreSQL and 100,000 on SQLite for million")
+	flag.IntVar(&o.things, "things", 0,
+		"things that are imported, by default 10,000 for requests, a million on PostgreSQL and 100,000 on SQLite for million")
 	flag.StringVar(&o.server, "server", "", "meshyard binary `file`; built by default")
 	flag.StringVar(&o.before, "before", "", "another meshyard binary `file` that requests measures in the same turns")
 	flag.StringVar(&o.place, "dir", defaultPlace(), "`folder` on a disk for temporary files and databases")
@@ -121,7 +124,8 @@ func run(ctx context.Context, o options, only string) (err error) {
 		o.server = filepath.Join(o.dir, "meshyard")
 		// Use the linker flags of releases. Without them, the linker writes a file of which the kernel
 		// maps 5 MB more into the memory of the process.
-		build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-ldflags", "-s -w", "-o", o.server, "github.com/meshyard/meshyard/cmd/meshyard")
+		build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-ldflags", "-s -w", "-o", o.server,
+			"github.com/meshyard/meshyard/cmd/meshyard")
 		build.Stderr = os.Stderr
 		if err := build.Run(); err != nil {
 			return fmt.Errorf("build the server: %w", err)

@@ -50,7 +50,8 @@ func compareSizes(ctx context.Context, o options, e engine, things int) (err err
 }
 
 // startSized imports things, features every eighth, and starts a server.
-func startSized(ctx context.Context, o options, e engine, n int) (p *process, token string, stop func() error, err error) {
+func startSized(ctx context.Context, o options, e engine,
+	n int) (p *process, token string, stop func() error, err error) {
 	o.dir = filepath.Join(o.dir, strconv.Itoa(n))
 	if err := os.Mkdir(o.dir, 0o750); err != nil {
 		return nil, "", nil, err
@@ -99,7 +100,8 @@ func sizedRows(ctx context.Context, address, token string, things int) ([]*row, 
 	search := func(words string) []request {
 		all := strings.Split(words, ",")
 		return pages(len(all), func(n int) request {
-			return graphQL(documents["search"], object{"query": all[n-1], "type": "THINGS", "sort": "RELEVANT", "filter": nil, "facets": false})
+			return graphQL(documents["search"], object{"query": all[n-1], "type": "THINGS", "sort": "RELEVANT", "filter": nil,
+				"facets": false})
 		})
 	}
 	rows := []*row{
@@ -108,7 +110,8 @@ func sizedRows(ctx context.Context, address, token string, things int) ([]*row, 
 		{name: "REST popular", requests: list("popular", 0)},
 		{name: "REST featured", requests: list("featured", 0)},
 		{name: "REST newest, from page 300 on", requests: list("newest", deepPage-listedPages)},
-		{name: "30 cards", requests: pages(listedPages, func(n int) request { return graphQL(cardsDocument, object{"after": graph.PageCursor(n)}) })},
+		{name: "30 cards", requests: pages(listedPages,
+			func(n int) request { return graphQL(cardsDocument, object{"after": graph.PageCursor(n)}) })},
 		{name: "search for a common word", requests: search("gear,box,holder,print,case,mount")},
 		{name: "search for two words", requests: search("gear box,phone holder,camera mount")},
 		{name: "search for a misspelled word", requests: search("haeddphone,octpous,braclet")},
@@ -116,13 +119,15 @@ func sizedRows(ctx context.Context, address, token string, things int) ([]*row, 
 	for _, sort := range []string{"NEWEST", "POPULAR"} {
 		document := `query($after: String) { things(first: 1, after: $after, sort: ` + sort + `) { pageInfo { endCursor } } }`
 		var found listedThings
-		if err := graphQL(document, object{"after": graph.PageCursor(things / 2)}).by(token).into(ctx, address, &found); err != nil {
+		if err := graphQL(document, object{"after": graph.PageCursor(things / 2)}).by(token).
+			into(ctx, address, &found); err != nil {
 			return nil, err
 		}
 		middle := `query($after: String) { things(first: 30, after: $after, sort: ` + sort + `) { nodes { id name } } }`
-		rows = append(rows, &row{name: "30 things by " + sort + ", from the middle by cursor", requests: pages(1, func(int) request {
-			return graphQL(middle, object{"after": found.Data.Things.PageInfo.EndCursor})
-		})})
+		rows = append(rows, &row{name: "30 things by " + sort + ", from the middle by cursor",
+			requests: pages(1, func(int) request {
+				return graphQL(middle, object{"after": found.Data.Things.PageInfo.EndCursor})
+			})})
 	}
 	for _, r := range rows {
 		r.status = http.StatusOK

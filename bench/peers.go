@@ -48,7 +48,8 @@ func compareLimits(ctx context.Context, o options, g *grown, server contender) (
 	}()
 	// PostGraphile finds relations by foreign keys. files has none to things, because pending uploads
 	// have no thing.
-	if err := execute(ctx, address, "COMMENT ON TABLE files IS '@foreignKey (thing_id) references things (id)'"); err != nil {
+	if err := execute(ctx, address,
+		"COMMENT ON TABLE files IS '@foreignKey (thing_id) references things (id)'"); err != nil {
 		return err
 	}
 	for _, version := range []string{"4", "5"} {
@@ -64,7 +65,8 @@ func compareLimits(ctx context.Context, o options, g *grown, server contender) (
 		if err != nil {
 			return err
 		}
-		peer, err := start(ctx, filepath.Join(o.dir, "postgraphile"+version+".log"), listen, "env", "NODE_ENV=production", "GRAPHILE_ENV=production",
+		peer, err := start(ctx, filepath.Join(o.dir, "postgraphile"+version+".log"), listen, "env", "NODE_ENV=production",
+			"GRAPHILE_ENV=production",
 			"node", filepath.Join(folder, "main.mjs"), listen, address, strconv.Itoa(databaseConns()))
 		if err != nil {
 			return err
@@ -88,8 +90,10 @@ func compareLimits(ctx context.Context, o options, g *grown, server contender) (
 	}
 	rows := []*row{
 		{name: "GraphQL file by id, 10 fields", status: http.StatusOK, requests: files, others: ofPeers(files, peerFiles)},
-		{name: "GraphQL 30 things with creator and files", status: http.StatusOK, requests: pages, others: ofPeers(pages, []request{graphQL(peerPageDocument, nil)})},
-		{name: "REST download", status: http.StatusFound, requests: downloads, others: map[string][]request{limit: downloads}},
+		{name: "GraphQL 30 things with creator and files", status: http.StatusOK, requests: pages,
+			others: ofPeers(pages, []request{graphQL(peerPageDocument, nil)})},
+		{name: "REST download", status: http.StatusFound, requests: downloads,
+			others: map[string][]request{limit: downloads}},
 	}
 	rows = o.chosen(rows)
 	for _, r := range rows {
@@ -113,11 +117,13 @@ func install(ctx context.Context, folder string) error {
 	if err != nil {
 		return err
 	}
-	if got, err := os.Stat(filepath.Join(folder, "node_modules", ".package-lock.json")); err == nil && got.ModTime().After(want.ModTime()) {
+	if got, err := os.Stat(filepath.Join(folder, "node_modules", ".package-lock.json")); err == nil && got.ModTime().
+		After(want.ModTime()) {
 		return nil
 	}
 	fmt.Printf("\ninstalling the packages in %s, which takes some minutes\n", folder)
-	out, err := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", folder).CombinedOutput()
+	out, err := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", folder).
+		CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("npm ci: %w\n%s", err, out)
 	}

@@ -30,7 +30,8 @@ func startServer(ctx context.Context, o options, args ...string) (*process, erro
 		return nil, err
 	}
 	return start(ctx, filepath.Join(o.dir, "server.log"), address, o.server,
-		append([]string{"serve", "--listen", address, "--data", o.dir, "--rate-limit", "0", "--quota-pending", "0"}, args...)...)
+		append([]string{"serve", "--listen", address, "--data", o.dir, "--rate-limit", "0", "--quota-pending", "0"},
+			args...)...)
 }
 
 // startBare starts this program as the bare handler with the given name.
@@ -43,7 +44,8 @@ func startBare(ctx context.Context, o options, name string, args ...string) (*pr
 	if err != nil {
 		return nil, err
 	}
-	return start(ctx, filepath.Join(o.dir, "bare.log"), address, self, append([]string{"-bare", name, address}, args...)...)
+	return start(ctx, filepath.Join(o.dir, "bare.log"), address, self, append([]string{"-bare", name, address},
+		args...)...)
 }
 
 func start(ctx context.Context, log, address, program string, args ...string) (*process, error) {

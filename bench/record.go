@@ -127,7 +127,9 @@ func (c *recorder) take() []statement {
 // Requests that only read are sent once before, because the first one fills caches.
 func record(ctx context.Context, o options, address string, rows []*row) (all []recording, err error) {
 	c := &recorder{conns: make(map[any]int), inTx: make(map[int]bool)}
-	s := config.Settings{Data: o.dir, DatabaseURL: address, BaseURL: baseURL, Listen: "127.0.0.1:80", UploadLimit: 1 << 30, PendingTTL: 24 * time.Hour, AnonymousRead: true, BucketRedirect: true, SiteName: "Meshyard", WebhookTimeout: time.Second}
+	s := config.Settings{Data: o.dir, DatabaseURL: address, BaseURL: baseURL, Listen: "127.0.0.1:80", UploadLimit: 1 << 30,
+		PendingTTL: 24 * time.Hour, AnonymousRead: true, BucketRedirect: true, SiteName: "Meshyard",
+		WebhookTimeout: time.Second}
 	if err := s.Complete(); err != nil {
 		return nil, err
 	}

@@ -44,7 +44,8 @@ func TestRepeat(t *testing.T) {
 	at, name := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), "a"
 	for _, sent := range []database.Sent{
 		{Text: "SELECT 1", Conn: "x", Args: []any{int32(7), &name, (*string)(nil), at, []int64{1, 2}}},
-		{Text: "begin", Conn: "y"}, {Text: "UPDATE a", Conn: "y"}, {Text: "SELECT 2", Conn: "x"}, {Text: "ROLLBACK TO SAVEPOINT s", Conn: "y"},
+		{Text: "begin", Conn: "y"}, {Text: "UPDATE a", Conn: "y"}, {Text: "SELECT 2", Conn: "x"},
+		{Text: "ROLLBACK TO SAVEPOINT s", Conn: "y"},
 		{Text: "commit", Conn: "y"}, {Text: "SELECT 3", Conn: "y"},
 	} {
 		c.observe(sent)
@@ -57,14 +58,16 @@ func TestRepeat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := all[0].Statements[0].Args, []any{int64(7), "a", null{}, at, []int64{1, 2}}; !reflect.DeepEqual(got, want) {
+	if got, want := all[0].Statements[0].Args, []any{int64(7), "a", null{}, at, []int64{1, 2}}; !reflect.DeepEqual(got,
+		want) {
 		t.Errorf("got the arguments %#v, want %#v", got, want)
 	}
 	var got []string
 	if err := all[0].repeat(t.Context(), transcript{&got}); err != nil {
 		t.Fatal(err)
 	}
-	if want := "SELECT 1|begin|in it: UPDATE a|SELECT 2|in it: ROLLBACK TO SAVEPOINT s|end|SELECT 3"; strings.Join(got, "|") != want {
+	if want := "SELECT 1|begin|in it: UPDATE a|SELECT 2|in it: ROLLBACK TO SAVEPOINT s|end|SELECT 3"; strings.Join(got,
+		"|") != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

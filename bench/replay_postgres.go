@@ -21,7 +21,8 @@ func openPool(ctx context.Context, address string) (*pgxpool.Pool, error) {
 	settings.ConnConfig.StatementCacheCapacity = 4096 // all that a row of the table needs
 	settings.ConnConfig.RuntimeParams["timezone"] = "UTC"
 	settings.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, "SET plan_cache_mode = force_generic_plan; SET jit = off; SET max_parallel_workers_per_gather = 0")
+		_, err := conn.Exec(ctx,
+			"SET plan_cache_mode = force_generic_plan; SET jit = off; SET max_parallel_workers_per_gather = 0")
 		return err
 	}
 	return pgxpool.NewWithConfig(ctx, settings)

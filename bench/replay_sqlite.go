@@ -27,7 +27,8 @@ type liteConn struct {
 
 func openReplaySQLite(ctx context.Context, path string) (executor, error) {
 	open := func(n int, options string) (chan *liteConn, error) {
-		connector, err := lite.NewConnector("file:" + path + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)" + options)
+		connector, err := lite.NewConnector("file:" + path +
+			"?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)" + options)
 		if err != nil {
 			return nil, err
 		}
@@ -52,7 +53,8 @@ func openReplaySQLite(ctx context.Context, path string) (executor, error) {
 // changes reports whether a statement changes rows.
 func changes(text string) bool {
 	verb, _, _ := strings.Cut(strings.ToUpper(strings.TrimSpace(text)), " ")
-	return verb == "INSERT" || verb == "UPDATE" || verb == "DELETE" || verb == "WITH" && strings.Contains(text, "RETURNING")
+	return verb == "INSERT" || verb == "UPDATE" || verb == "DELETE" || verb == "WITH" &&
+		strings.Contains(text, "RETURNING")
 }
 
 func (q replaySQLite) run(ctx context.Context, s *statement) error {
@@ -67,7 +69,8 @@ func (q replaySQLite) run(ctx context.Context, s *statement) error {
 
 func (q replaySQLite) begin(ctx context.Context) (transaction, error) {
 	conn := <-q.writer
-	return conn, errors.Join(conn.run(ctx, &statement{Text: "BEGIN IMMEDIATE"}), conn.run(ctx, &statement{Text: "SAVEPOINT before"}))
+	return conn, errors.Join(conn.run(ctx, &statement{Text: "BEGIN IMMEDIATE"}),
+		conn.run(ctx, &statement{Text: "SAVEPOINT before"}))
 }
 
 // end undoes and commits the transaction. The pragma writes the first page, so that there is

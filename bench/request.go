@@ -77,7 +77,8 @@ func (r request) contentType() string {
 // text returns the request in HTTP/1.1 format. It does not accept compression, which bare handlers
 // do not support.
 func (r request) text(host string) []byte {
-	text := fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: bench\r\nAccept: application/json\r\n", r.method, r.path, host)
+	text := fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: bench\r\nAccept: application/json\r\n", r.method,
+		r.path, host)
 	if r.token != "" {
 		text = fmt.Appendf(text, "Authorization: Bearer %s\r\n", r.token)
 	}

@@ -68,7 +68,8 @@ func compareRequests(ctx context.Context, o options, e engine) (err error) {
 	if err != nil {
 		return fmt.Errorf("grow: %w", err)
 	}
-	fmt.Printf("\n%s: grown in %s: %d things by the API, %d imported\n", e, time.Since(began).Round(time.Second), o.grown, o.things)
+	fmt.Printf("\n%s: grown in %s: %d things by the API, %d imported\n", e, time.Since(began).Round(time.Second), o.grown,
+		o.things)
 
 	var all []contender
 	defer func() {
@@ -110,7 +111,8 @@ func compareRequests(ctx context.Context, o options, e engine) (err error) {
 
 // startReplay records the rows on a copy of a catalogue, and starts the bare contender on another
 // one: it repeats changes that it must not find.
-func startReplay(ctx context.Context, o options, e engine, server string, original *catalogue, rows []*row, like contender) (c contender, err error) {
+func startReplay(ctx context.Context, o options, e engine, server string, original *catalogue, rows []*row,
+	like contender) (c contender, err error) {
 	recorded, err := original.copy(ctx, server, "recorded")
 	if err != nil {
 		return c, err
@@ -260,7 +262,8 @@ func printRows(rows []*row, all []contender) {
 			statements = fmt.Sprintf("%.0f", r.statements.median())
 		}
 		cells := []string{r.name, statements, fmt.Sprintf("%.0f", own.size.median()),
-			fmt.Sprintf("%.0f", own.rate.median()), fmt.Sprintf("%.2f", own.median.median()), fmt.Sprintf("%.0f", own.cpu.median())}
+			fmt.Sprintf("%.0f", own.rate.median()), fmt.Sprintf("%.2f", own.median.median()),
+			fmt.Sprintf("%.0f", own.cpu.median())}
 		for i, c := range all[1:] {
 			n := slices.IndexFunc(r.sides, func(s *side) bool { return s.name == c.name })
 			if n < 0 {

@@ -88,7 +88,8 @@ func newRows(ctx context.Context, g *grown, address string) ([]*row, error) {
 		for i := range anonymous {
 			anonymous[i].token = ""
 		}
-		rows = append(rows, &row{name: "gallery: " + p.name, requests: signedIn}, &row{name: "gallery: " + p.name + ", anonymous", requests: anonymous})
+		rows = append(rows, &row{name: "gallery: " + p.name, requests: signedIn},
+			&row{name: "gallery: " + p.name + ", anonymous", requests: anonymous})
 	}
 	cursors, err := findCursors(ctx, address, g.admin, cursorsDocument, maxPages)
 	if err != nil {
@@ -107,7 +108,8 @@ func newRows(ctx context.Context, g *grown, address string) ([]*row, error) {
 		for _, p := range g.pending[number*pendingUploads : (number+1)*pendingUploads] {
 			first = append(first, requestOf(p))
 		}
-		return &row{name: name, writes: true, requests: first, once: func(ctx context.Context, address string, n int) ([]request, error) {
+		return &row{name: name, writes: true, requests: first, once: func(ctx context.Context, address string,
+			n int) ([]request, error) {
 			made, err := g.uploads(ctx, address, n)
 			all := []request{}
 			for _, p := range made {
@@ -117,11 +119,15 @@ func newRows(ctx context.Context, g *grown, address string) ([]*row, error) {
 		}}
 	}
 	rows = append(rows,
-		&row{name: "30 cards with counts and three files", requests: of(func(i int) request { return graphQL(cardsDocument, object{"after": cursors[i%maxPages]}) })},
-		&row{name: "file with target and its creator", requests: of(func(i int) request { return graphQL(targetDocument, object{"id": file(i)}) })},
+		&row{name: "30 cards with counts and three files",
+			requests: of(func(i int) request { return graphQL(cardsDocument, object{"after": cursors[i%maxPages]}) })},
+		&row{name: "file with target and its creator",
+			requests: of(func(i int) request { return graphQL(targetDocument, object{"id": file(i)}) })},
 		&row{name: "REST file", requests: of(func(i int) request { return get("/files/" + file(i)) })},
-		&row{name: "REST download", status: http.StatusFound, writes: true, requests: of(func(i int) request { return get("/files/" + file(i) + "/download") })},
-		&row{name: "REST upload of 14 KB", writes: true, requests: of(func(int) request { return postForm("/files/0/uploadFile", nil, "file", "part.stl", content) })},
+		&row{name: "REST download", status: http.StatusFound, writes: true,
+			requests: of(func(i int) request { return get("/files/" + file(i) + "/download") })},
+		&row{name: "REST upload of 14 KB", writes: true,
+			requests: of(func(int) request { return postForm("/files/0/uploadFile", nil, "file", "part.stl", content) })},
 		&row{name: "REST featured", requests: list("/featured")},
 		&row{name: "REST newest", requests: list("/newest")},
 		&row{name: "REST popular", requests: list("/popular")},
@@ -130,7 +136,8 @@ func newRows(ctx context.Context, g *grown, address string) ([]*row, error) {
 			return request{method: http.MethodPost, path: fmt.Sprintf("/files/%d/finalize", p.file)}
 		}),
 		finalize("REST FinalizeFiles", 2, func(p pending) request {
-			return post("/files/0/FinalizeFiles", object{"pending_uploads": []object{{"id": p.file}}, "target_id": p.thing, "target_type": "thing"})
+			return post("/files/0/FinalizeFiles", object{"pending_uploads": []object{{"id": p.file}}, "target_id": p.thing,
+				"target_type": "thing"})
 		}),
 	)
 	for _, r := range rows {
@@ -154,7 +161,8 @@ func findCursors(ctx context.Context, address, token, document string, n int) ([
 	cursors := []any{nil}
 	for len(cursors) < n {
 		var found listedThings
-		if err := graphQL(document, object{"after": cursors[len(cursors)-1]}).by(token).into(ctx, address, &found); err != nil {
+		if err := graphQL(document, object{"after": cursors[len(cursors)-1]}).by(token).
+			into(ctx, address, &found); err != nil {
 			return nil, err
 		}
 		cursors = append(cursors, found.Data.Things.PageInfo.EndCursor)

@@ -50,7 +50,8 @@ func compareUploads(ctx context.Context, o options) (err error) {
 	}
 	defer func() { err = errors.Join(err, bare.stop()) }()
 
-	a := &uploads{process: server, path: "/files/0/uploadFile", token: token, folder: filepath.Join(o.dir, "bucket", "pending")}
+	a := &uploads{process: server, path: "/files/0/uploadFile", token: token, folder: filepath.Join(o.dir, "bucket",
+		"pending")}
 	b := &uploads{process: bare, path: "/", folder: folder}
 	block := make([]byte, 1<<20)
 	_, _ = rand.Read(block) // returns no error
@@ -68,7 +69,8 @@ func compareUploads(ctx context.Context, o options) (err error) {
 			}
 		}
 	}
-	fmt.Printf("\nupload of %d MiB by POST /files/0/uploadFile, SQLite and a folder as bucket; %d turns\n\n", o.size>>20, o.pairs)
+	fmt.Printf("\nupload of %d MiB by POST /files/0/uploadFile, SQLite and a folder as bucket; %d turns\n\n", o.size>>20,
+		o.pairs)
 	printMarkdown([][]string{
 		{"", "meshyard serve", "copy through SHA-256 and MD5 into a file, fsync", "wanted"},
 		{"rate, MB/s", a.rate.spread(), b.rate.spread(), ""},
@@ -140,8 +142,9 @@ func send(ctx context.Context, address, path, token string, block []byte, size i
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 
 	began := time.Now()
-	_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: multipart/form-data; boundary=%s\r\n"+
-		"Content-Length: %d\r\n\r\n%s", path, address, token, boundary, int64(len(head)+len(tail))+size, head)
+	_, err = fmt.Fprintf(conn,
+		"POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: multipart/form-data; boundary=%s\r\n"+
+			"Content-Length: %d\r\n\r\n%s", path, address, token, boundary, int64(len(head)+len(tail))+size, head)
 	for left := size; err == nil && left > 0; {
 		var n int
 		n, err = conn.Write(block[:min(left, int64(len(block)))])

@@ -26,16 +26,21 @@ func is[I any](object any) bool {
 // implemented by the objects in the schema, and by no other ones.
 func TestAbstractTypes(t *testing.T) {
 	implements := map[string]func(any) bool{
-		"Node": is[model.Node], "Actor": is[model.Actor], "Attachable": is[model.Attachable], "Commentable": is[model.Commentable],
-		"Likeable": is[model.Likeable], "FeedItem": is[model.FeedItem], "SearchHit": is[model.SearchHit], "ReportTarget": is[model.ReportTarget],
+		"Node": is[model.Node], "Actor": is[model.Actor], "Attachable": is[model.Attachable],
+		"Commentable": is[model.Commentable],
+		"Likeable":    is[model.Likeable], "FeedItem": is[model.FeedItem], "SearchHit": is[model.SearchHit],
+		"ReportTarget":       is[model.ReportTarget],
 		"NotificationTarget": is[model.NotificationTarget],
 	}
 	objects := map[string]any{
-		"Thing": new(models.Thing), "Make": new(models.Make), "Comment": new(models.Comment), "Collection": new(models.Collection),
-		"User": new(models.User), "File": new(models.File), "Category": new(models.Category), "Tag": new(models.Tag),
-		"Notification": new(social.Notification), "Report": new(moderation.Report), "Webhook": new(webhook.Webhook), "Session": new(account.Session),
-		"WebhookDelivery": new(webhook.Delivery), "AccessToken": new(account.Token), "ModerationEntry": new(models.ModerationEntry),
-		"LinkImport": new(link.Import), "Printer": new(printer.Printer), "PrintJob": new(printer.Job),
+		"Thing": new(models.Thing), "Make": new(models.Make), "Comment": new(models.Comment),
+		"Collection": new(models.Collection),
+		"User":       new(models.User), "File": new(models.File), "Category": new(models.Category), "Tag": new(models.Tag),
+		"Notification": new(social.Notification), "Report": new(moderation.Report), "Webhook": new(webhook.Webhook),
+		"Session":         new(account.Session),
+		"WebhookDelivery": new(webhook.Delivery), "AccessToken": new(account.Token),
+		"ModerationEntry": new(models.ModerationEntry),
+		"LinkImport":      new(link.Import), "Printer": new(printer.Printer), "PrintJob": new(printer.Job),
 	}
 	schema := graph.New(nil).Schema()
 	for name, definition := range schema.Types {

@@ -67,8 +67,9 @@ func (r *userResolver) CoverURL(ctx context.Context, objs []*models.User, width 
 	if err != nil {
 		return nil, err
 	}
-	covers, err := loadValues(objs, func(u *models.User) int64 { return u.CoverID }, func(ids []int64) (map[int64]*models.File, error) {
-		return r.Store.FilesByID(ctx, imageFields, ids)
-	})
+	covers, err := loadValues(objs, func(u *models.User) int64 { return u.CoverID },
+		func(ids []int64) (map[int64]*models.File, error) {
+			return r.Store.FilesByID(ctx, imageFields, ids)
+		})
 	return convert(covers, err, func(f *models.File) *string { return r.at(ctx).userImage(f, request) })
 }

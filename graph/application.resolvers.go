@@ -27,7 +27,8 @@ func (r *mutationResolver) CreateApplication(ctx context.Context, input account.
 
 // DeleteApplication is the resolver for the deleteApplication field.
 func (r *mutationResolver) DeleteApplication(ctx context.Context, input model.DeleteApplicationInput) (*model.DeleteApplicationPayload, error) {
-	return &model.DeleteApplicationPayload{DeletedClientID: input.ClientID}, r.Store.Account.DeleteApplication(ctx, caller(ctx), input.ClientID)
+	return &model.DeleteApplicationPayload{DeletedClientID: input.ClientID}, r.Store.Account.DeleteApplication(ctx,
+		caller(ctx), input.ClientID)
 }
 
 // Applications is the resolver for the applications field.

@@ -32,7 +32,8 @@ func (r *Resolver) authorize(ctx context.Context, _ any, next graphql.Resolver, 
 		return nil, err
 	}
 	if fc := graphql.GetFieldContext(ctx); fc.Object == "Mutation" {
-		if proceed, _ := graphql.GetOperationContext(ctx).Extensions[continueExtension].(bool); !proceed && len(graphql.GetErrors(ctx)) > 0 {
+		if proceed, _ := graphql.GetOperationContext(ctx).Extensions[continueExtension].(bool); !proceed &&
+			len(graphql.GetErrors(ctx)) > 0 {
 			return nil, errSkipped
 		}
 		if err := checkPayload(ctx, fc); err != nil {

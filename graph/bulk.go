@@ -13,7 +13,8 @@ func bulkError(err *models.Error) *model.ThingUpdateError {
 	if err == nil {
 		return nil
 	}
-	e := &model.ThingUpdateError{Code: string(err.Code), Message: err.Message, Field: nonZero(err.Field), FieldCodes: []string{}}
+	e := &model.ThingUpdateError{Code: string(err.Code), Message: err.Message, Field: nonZero(err.Field),
+		FieldCodes: []string{}}
 	for _, fault := range err.Fields {
 		e.FieldCodes = append(e.FieldCodes, string(fault.Code))
 	}

@@ -15,7 +15,8 @@ import (
 
 // Things is the batch resolver for the things field.
 func (r *categoryResolver) Things(ctx context.Context, objs []*models.Category, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error) {
-	return thingsOf(ctx, r.Resolver, "Category.things", r.Store.Lists.ThingsInCategories(caller(ctx)), pageArgs{first, after, last, before}, objs, func(c *models.Category) int64 { return c.ID })
+	return thingsOf(ctx, r.Resolver, "Category.things", r.Store.Lists.ThingsInCategories(caller(ctx)),
+		pageArgs{first, after, last, before}, objs, func(c *models.Category) int64 { return c.ID })
 }
 
 // Categories is the resolver for the categories field.

@@ -37,7 +37,8 @@ func (r *collectionResolver) IsEditable(ctx context.Context, obj *models.Collect
 
 // Things is the batch resolver for the things field.
 func (r *collectionResolver) Things(ctx context.Context, objs []*models.Collection, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error) {
-	return thingsOf(ctx, r.Resolver, "Collection.things", r.Store.Lists.CollectedThings(), pageArgs{first, after, last, before}, objs, func(c *models.Collection) int64 { return c.ID })
+	return thingsOf(ctx, r.Resolver, "Collection.things", r.Store.Lists.CollectedThings(),
+		pageArgs{first, after, last, before}, objs, func(c *models.Collection) int64 { return c.ID })
 }
 
 // FeaturedThing is the batch resolver for the featuredThing field.
@@ -62,7 +63,8 @@ func (r *collectionResolver) IsLiked(ctx context.Context, objs []*models.Collect
 
 // Likers is the batch resolver for the likers field.
 func (r *collectionResolver) Likers(ctx context.Context, objs []*models.Collection, first *int32, after *string, last *int32, before *string) ([]*model.UserConnection, error) {
-	return usersOf(ctx, r.Resolver, "Collection.likers", r.Store.Social.Likers(models.OnCollection), pageArgs{first, after, last, before}, objs, func(c *models.Collection) int64 { return c.ID })
+	return usersOf(ctx, r.Resolver, "Collection.likers", r.Store.Social.Likers(models.OnCollection),
+		pageArgs{first, after, last, before}, objs, func(c *models.Collection) int64 { return c.ID })
 }
 
 // Things is the resolver for the things field.
@@ -100,7 +102,8 @@ func (r *mutationResolver) UpdateCollection(ctx context.Context, input collectio
 // DeleteCollection is the resolver for the deleteCollection field.
 func (r *mutationResolver) DeleteCollection(ctx context.Context, input model.DeleteCollectionInput) (*model.DeletedCollection, error) {
 	thingIDs, err := r.Store.Collections.DeleteCollection(ctx, caller(ctx), input.ID)
-	return &model.DeletedCollection{Deleted: model.Deleted{Type: "Collection", DeletedID: input.ID}, ThingIDs: orEmpty(thingIDs)}, err
+	return &model.DeletedCollection{Deleted: model.Deleted{Type: "Collection", DeletedID: input.ID},
+		ThingIDs: orEmpty(thingIDs)}, err
 }
 
 // AddToCollection is the resolver for the addToCollection field.

@@ -45,7 +45,8 @@ func (r *commentResolver) Parent(ctx context.Context, objs []*models.Comment) ([
 
 // Replies is the batch resolver for the replies field.
 func (r *commentResolver) Replies(ctx context.Context, objs []*models.Comment, first *int32, after *string, last *int32, before *string) ([]*model.CommentConnection, error) {
-	return commentsOf(ctx, r.Resolver, "Comment.replies", r.Store.Lists.Replies(), pageArgs{first, after, last, before}, objs, commentID)
+	return commentsOf(ctx, r.Resolver, "Comment.replies", r.Store.Lists.Replies(), pageArgs{first, after, last, before},
+		objs, commentID)
 }
 
 // CreateComment is the resolver for the createComment field.
@@ -73,7 +74,8 @@ func (r *queryResolver) Comment(ctx context.Context, id int64) (*models.Comment,
 
 // Comments is the resolver for the comments field.
 func (r *queryResolver) Comments(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.CommentConnection, error) {
-	return only(commentsOf(ctx, r.Resolver, "comments", r.Store.Lists.Comments(), pageArgs{first, after, last, before}, theRoot, rootID))
+	return only(commentsOf(ctx, r.Resolver, "comments", r.Store.Lists.Comments(), pageArgs{first, after, last, before},
+		theRoot, rootID))
 }
 
 // Comment returns exec.CommentResolver implementation.

@@ -35,7 +35,8 @@ type nodes[V, N any] struct {
 
 // pagesOf returns a function that reads pages with the fields that the operation selects on their
 // nodes.
-func pagesOf[T any](r *Resolver, of rows[T]) func(context.Context, models.List, []int64, models.Slice) (map[int64]models.Page[T], error) {
+func pagesOf[T any](r *Resolver, of rows[T]) func(context.Context, models.List, []int64,
+	models.Slice) (map[int64]models.Page[T], error) {
 	return func(ctx context.Context, l models.List, parents []int64, part models.Slice) (map[int64]models.Page[T], error) {
 		return models.Pages(ctx, r.Store.Store, caller(ctx), selected(ctx, of.all), l, parents, part)
 	}
@@ -48,7 +49,8 @@ func nodesOf[T any](r *Resolver, of rows[T]) nodes[T, *T] {
 
 // connect returns a page of the list of each owner. One statement reads the pages of all owners
 // with their nodes, and another one the lengths of their lists.
-func connect[E model.EdgeOf[N], O, V, N any](ctx context.Context, owners []O, on ownedList[O], args pageArgs, of nodes[V, N]) ([]*model.Connection[N, E], error) {
+func connect[E model.EdgeOf[N], O, V, N any](ctx context.Context, owners []O, on ownedList[O], args pageArgs,
+	of nodes[V, N]) ([]*model.Connection[N, E], error) {
 	part, err := args.slice(on.name)
 	if err != nil {
 		return nil, err
@@ -79,7 +81,8 @@ func connect[E model.EdgeOf[N], O, V, N any](ctx context.Context, owners []O, on
 }
 
 // connectRoot is connect for a list that belongs to no object.
-func connectRoot[E model.EdgeOf[N], V, N any](ctx context.Context, name string, list models.List, args pageArgs, of nodes[V, N]) (*model.Connection[N, E], error) {
+func connectRoot[E model.EdgeOf[N], V, N any](ctx context.Context, name string, list models.List, args pageArgs,
+	of nodes[V, N]) (*model.Connection[N, E], error) {
 	found, err := connect[E](ctx, []root{{}}, topLevel(name, list), args, of)
 	if err != nil {
 		return nil, err
@@ -89,7 +92,8 @@ func connectRoot[E model.EdgeOf[N], V, N any](ctx context.Context, name string, 
 
 // connection returns a page as a connection, with its nodes and what else is selected: cursors take
 // longer to encode than nodes.
-func connection[N any, E model.EdgeOf[N], V any](selected selection, name string, part models.Slice, page models.Page[V], as func(*V) N) *model.Connection[N, E] {
+func connection[N any, E model.EdgeOf[N], V any](selected selection, name string, part models.Slice,
+	page models.Page[V], as func(*V) N) *model.Connection[N, E] {
 	c := &model.Connection[N, E]{Nodes: make([]N, 0, len(page.Entries))}
 	if selected.pageInfo {
 		c.PageInfo = pageInfo(name, part, page)
@@ -154,42 +158,50 @@ func pageInfo[V any](list string, part models.Slice, page models.Page[V]) *model
 // The functions below return connections of one type. They convert the connections because each
 // type of the schema has a Go type of its own.
 
-func thingsOf[O any](ctx context.Context, r *Resolver, name string, list models.List, args pageArgs, owners []O, id func(O) int64) ([]*model.ThingConnection, error) {
+func thingsOf[O any](ctx context.Context, r *Resolver, name string, list models.List, args pageArgs, owners []O,
+	id func(O) int64) ([]*model.ThingConnection, error) {
 	found, err := connect[model.ThingEdge](ctx, owners, ownedList[O]{name, list, id}, args, nodesOf(r, thingRows))
 	return convert(found, err, func(c *model.Connection[*models.Thing, model.ThingEdge]) *model.ThingConnection {
 		return &model.ThingConnection{Connection: c}
 	})
 }
 
-func makesOf[O any](ctx context.Context, r *Resolver, name string, list models.List, args pageArgs, owners []O, id func(O) int64) ([]*model.MakeConnection, error) {
+func makesOf[O any](ctx context.Context, r *Resolver, name string, list models.List, args pageArgs, owners []O,
+	id func(O) int64) ([]*model.MakeConnection, error) {
 	found, err := connect[model.MakeEdge](ctx, owners, ownedList[O]{name, list, id}, args, nodesOf(r, makeRows))
 	return convert(found, err, func(c *model.Connection[*models.Make, model.MakeEdge]) *model.MakeConnection {
 		return &model.MakeConnection{Connection: c}
 	})
 }
 
-func commentsOf[O any](ctx context.Context, r *Resolver, name string, list models.List, args pageArgs, owners []O, id func(O) int64) ([]*model.CommentConnection, error) {
+func commentsOf[O any](ctx context.Context, r *Resolver, name string, list models.List, args pageArgs, owners []O,
+	id func(O) int64) ([]*model.CommentConnection, error) {
 	found, err := connect[model.CommentEdge](ctx, owners, ownedList[O]{name, list, id}, args, nodesOf(r, commentRows))
 	return convert(found, err, func(c *model.Connection[*models.Comment, model.CommentEdge]) *model.CommentConnection {
 		return &model.CommentConnection{Connection: c}
 	})
 }
 
-func usersOf[O any](ctx context.Context, r *Resolver, name string, list models.List, args pageArgs, owners []O, id func(O) int64) ([]*model.UserConnection, error) {
+func usersOf[O any](ctx context.Context, r *Resolver, name string, list models.List, args pageArgs, owners []O,
+	id func(O) int64) ([]*model.UserConnection, error) {
 	found, err := connect[model.UserEdge](ctx, owners, ownedList[O]{name, list, id}, args, nodesOf(r, userRows))
 	return convert(found, err, func(c *model.Connection[*models.User, model.UserEdge]) *model.UserConnection {
 		return &model.UserConnection{Connection: c}
 	})
 }
 
-func collectionsOf[O any](ctx context.Context, r *Resolver, name string, list models.List, args pageArgs, owners []O, id func(O) int64) ([]*model.CollectionConnection, error) {
-	found, err := connect[model.CollectionEdge](ctx, owners, ownedList[O]{name, list, id}, args, nodesOf(r, collectionRows))
-	return convert(found, err, func(c *model.Connection[*models.Collection, model.CollectionEdge]) *model.CollectionConnection {
-		return &model.CollectionConnection{Connection: c}
-	})
+func collectionsOf[O any](ctx context.Context, r *Resolver, name string, list models.List, args pageArgs, owners []O,
+	id func(O) int64) ([]*model.CollectionConnection, error) {
+	found, err := connect[model.CollectionEdge](ctx, owners, ownedList[O]{name, list, id}, args,
+		nodesOf(r, collectionRows))
+	return convert(found, err,
+		func(c *model.Connection[*models.Collection, model.CollectionEdge]) *model.CollectionConnection {
+			return &model.CollectionConnection{Connection: c}
+		})
 }
 
-func filesOf[O any](ctx context.Context, r *Resolver, name string, list models.List, args pageArgs, owners []O, id func(O) int64) ([]*model.FileConnection, error) {
+func filesOf[O any](ctx context.Context, r *Resolver, name string, list models.List, args pageArgs, owners []O,
+	id func(O) int64) ([]*model.FileConnection, error) {
 	found, err := connect[model.FileEdge](ctx, owners, ownedList[O]{name, list, id}, args, nodesOf(r, fileRows))
 	return convert(found, err, func(c *model.Connection[*models.File, model.FileEdge]) *model.FileConnection {
 		return &model.FileConnection{Connection: c}
@@ -211,7 +223,8 @@ func rootID(root) int64 { return 1 }
 
 // ofOwn returns the connections of users that only the user may see. list returns the list of a
 // user, or an error unless the user is the caller: it is the error of the connection of that user.
-func ofOwn[C any](objs []*models.User, list func(userID int64) (models.List, error), connections func(models.List) ([]*C, error)) ([]*C, error) {
+func ofOwn[C any](objs []*models.User, list func(userID int64) (models.List, error),
+	connections func(models.List) ([]*C, error)) ([]*C, error) {
 	errs := make(graphql.BatchErrorList, len(objs))
 	var own *models.List
 	failed := false
@@ -245,7 +258,8 @@ func ofOwn[C any](objs []*models.User, list func(userID int64) (models.List, err
 }
 
 // searchHits returns a page of the results of a search.
-func searchHits[T any](ctx context.Context, r *Resolver, name string, found *search.SearchResult, args pageArgs, of rows[T], as func(*T) model.SearchHit) (*model.SearchConnection, error) {
+func searchHits[T any](ctx context.Context, r *Resolver, name string, found *search.SearchResult, args pageArgs,
+	of rows[T], as func(*T) model.SearchHit) (*model.SearchConnection, error) {
 	c, err := connectRoot[model.HitEdge](ctx, name, found.List, args, nodes[T, model.SearchHit]{pagesOf(r, of), as})
 	if err != nil {
 		return nil, err

@@ -150,7 +150,8 @@ func costOfFilter(filter any) int {
 		return 0
 	}
 	conditions, _ := filter.(map[string]any)
-	for _, name := range []string{"formats", "minSize", "maxSize", "fitsBed", "minTriangles", "maxTriangles", "isWatertight"} {
+	for _, name := range []string{"formats", "minSize", "maxSize", "fitsBed", "minTriangles", "maxTriangles",
+		"isWatertight"} {
 		if conditions[name] != nil {
 			return filterCost + modelFilterCost
 		}

@@ -172,34 +172,45 @@ func TestListLengths(t *testing.T) {
 func TestCost(t *testing.T) {
 	for text, want := range map[string]int{
 		"{__typename}": 1, "{me{id}}": 11,
-		"{things(first:10){nodes{id}}}":                                                                            11 + 10*2,
-		"query($n:Int){things(first:$n){nodes{id}}}":                                                               11 + 50*2,
-		"query($m:Int=20){things(first:$m){nodes{id}}}":                                                            11 + 20*2,
-		"{things(first:10){nodes{creator{things{nodes{id}}}}}}":                                                    11 + 10*(1+1+11+30*2),
-		"{things(first:10){...F}} fragment F on ThingConnection{nodes{id}}":                                        11 + 10*2,
-		"{things(first:10){totalCount pageInfo{endCursor} nodes{id}}}":                                             11 + 60 + 2 + 10*2,
-		"{things(first:10,after:\"page:101\",filter:{isWip:true}){nodes{id}}}":                                     11 + 101*10/70 + 500 + 10*2,
-		"{things(first:10,filter:{formats:[STL]}){nodes{id}}}":                                                     11 + 500 + 2000 + 10*2,
-		`{search(query:"small lamp",first:10){nodes{__typename}}}`:                                                 211 + 10*2,
-		`{search(first:10){facets(first:5){tags{count}} totalCount}}`:                                              11 + 4_000 + 5*2 + 300,
-		`{search(first:10){edges{highlights{field}}}}`:                                                             11 + 10*(1+5+22),
-		`mutation{finalizeFiles(input:{files:[{id:1},{id:2}],target:{type:THING,id:1}}){files{id}}}`:               1 + 64 + 2*2,
-		`mutation($f:[PendingUploadInput!]!){finalizeFiles(input:{files:$f,target:{type:THING,id:1}}){files{id}}}`: 1 + 65 + 3*2,
-		`mutation($i:FinalizeFilesInput!){finalizeFiles(input:$i){files{id}}}`:                                     1 + 66 + 4*2,
-		`mutation{reorderFiles(input:{fileIds:[1],target:{type:THING,id:1}}){files{id}}}`:                          1 + 63 + 1 + 1_000,
-		`mutation{reorderImages(input:{imageIds:[1],target:{type:THING,id:1}}){images{id}}}`:                       1 + 63 + 1 + 1_000,
-		`mutation{recordDownload(input:{fileId:1}){__typename}}`:                                                   1_000 + 61 + 1,
-		`mutation{pingWebhook(input:{id:1}){__typename}}`:                                                          1_000 + 61 + 1,
-		`mutation{sendToPrinter(input:{printerId:1,fileId:1}){__typename}}`:                                        1_000 + 62 + 1,
-		`mutation{likeThing(input:{id:1}){__typename}}`:                                                            1 + 61 + 1,
-		`mutation($c:CreateCommentInput!){createComment(input:$c){comment{id}}}`:                                   1 + 60 + 65_535*4/40 + 2 + 2,
-		`mutation($t:String!){updateProfile(input:{bio:$t}){__typename}}`:                                          1 + 60 + 20_000/40 + 1,
+		"{things(first:10){nodes{id}}}":                 11 + 10*2,
+		"query($n:Int){things(first:$n){nodes{id}}}":    11 + 50*2,
+		"query($m:Int=20){things(first:$m){nodes{id}}}": 11 + 20*2,
+		"{things(first:10){nodes{creator{things{nodes{id}}}}}}": 11 +
+			10*(1+1+11+30*2),
+		"{things(first:10){...F}} fragment F on ThingConnection{nodes{id}}": 11 + 10*2,
+		"{things(first:10){totalCount pageInfo{endCursor} nodes{id}}}": 11 + 60 +
+			2 + 10*2,
+		"{things(first:10,after:\"page:101\",filter:{isWip:true}){nodes{id}}}": 11 +
+			101*10/70 + 500 + 10*2,
+		"{things(first:10,filter:{formats:[STL]}){nodes{id}}}": 11 + 500 +
+			2000 + 10*2,
+		`{search(query:"small lamp",first:10){nodes{__typename}}}`: 211 +
+			10*2,
+		`{search(first:10){facets(first:5){tags{count}} totalCount}}`: 11 +
+			4_000 + 5*2 + 300,
+		`{search(first:10){edges{highlights{field}}}}`: 11 +
+			10*(1+5+22),
+		`mutation{finalizeFiles(input:{files:[{id:1},{id:2}],target:{type:THING,id:1}}){files{id}}}`: 1 +
+			64 + 2*2,
+		`mutation($f:[PendingUploadInput!]!){finalizeFiles(input:{files:$f,target:{type:THING,id:1}}){files{id}}}`: 1 +
+			65 + 3*2,
+		`mutation($i:FinalizeFilesInput!){finalizeFiles(input:$i){files{id}}}`:               1 + 66 + 4*2,
+		`mutation{reorderFiles(input:{fileIds:[1],target:{type:THING,id:1}}){files{id}}}`:    1 + 63 + 1 + 1_000,
+		`mutation{reorderImages(input:{imageIds:[1],target:{type:THING,id:1}}){images{id}}}`: 1 + 63 + 1 + 1_000,
+		`mutation{recordDownload(input:{fileId:1}){__typename}}`:                             1_000 + 61 + 1,
+		`mutation{pingWebhook(input:{id:1}){__typename}}`:                                    1_000 + 61 + 1,
+		`mutation{sendToPrinter(input:{printerId:1,fileId:1}){__typename}}`:                  1_000 + 62 + 1,
+		`mutation{likeThing(input:{id:1}){__typename}}`:                                      1 + 61 + 1,
+		`mutation($c:CreateCommentInput!){createComment(input:$c){comment{id}}}`:             1 + 60 + 65_535*4/40 + 2 + 2,
+		`mutation($t:String!){updateProfile(input:{bio:$t}){__typename}}`:                    1 + 60 + 20_000/40 + 1,
 	} {
 		upload := map[string]any{"id": 1}
 		variables := map[string]any{
 			"n": 50, "f": []any{upload, upload, upload}, "t": strings.Repeat("a", 20_000),
-			"c": map[string]any{"body": strings.Repeat("\U0001F98A", 65_535), "target": map[string]any{"type": "THING", "id": 1}},
-			"i": map[string]any{"files": []any{upload, upload, upload, upload}, "target": map[string]any{"type": "THING", "id": 1}},
+			"c": map[string]any{"body": strings.Repeat("\U0001F98A", 65_535), "target": map[string]any{"type": "THING",
+				"id": 1}},
+			"i": map[string]any{"files": []any{upload, upload, upload, upload}, "target": map[string]any{"type": "THING",
+				"id": 1}},
 		}
 		if got := costOf(t, text, variables); got != want {
 			t.Errorf("%s costs %d, want %d", text, got, want)

@@ -27,9 +27,10 @@ func (r *downloadResolver) Thing(ctx context.Context, objs []*activity.Download)
 
 // File is the batch resolver for the file field.
 func (r *downloadResolver) File(ctx context.Context, objs []*activity.Download) ([]*models.File, error) {
-	found, err := loadValues(objs, func(d *activity.Download) int64 { return d.FileID }, func(ids []int64) (map[int64]*models.File, error) {
-		return fileRows.read(ctx, r.Resolver, ids, models.FileAccess)
-	})
+	found, err := loadValues(objs, func(d *activity.Download) int64 { return d.FileID },
+		func(ids []int64) (map[int64]*models.File, error) {
+			return fileRows.read(ctx, r.Resolver, ids, models.FileAccess)
+		})
 	return convert(found, err, visibleFile(ctx))
 }
 
@@ -40,7 +41,8 @@ func (r *mutationResolver) RecordDownload(ctx context.Context, input model.Recor
 		return nil, err
 	}
 	expires := time.Now().Add(downloadURLTTL).Truncate(time.Second)
-	return &model.RecordDownloadPayload{URL: r.at(ctx).URLs.SignedBlob(f.ID, f.Name, f.TakenDown(), expires), ExpiresAt: expires, Download: d}, nil
+	return &model.RecordDownloadPayload{URL: r.at(ctx).URLs.SignedBlob(f.ID, f.Name, f.TakenDown(), expires),
+		ExpiresAt: expires, Download: d}, nil
 }
 
 // Download returns exec.DownloadResolver implementation.

@@ -9,7 +9,8 @@ import (
 )
 
 // feedPages reads pages of feeds with their items.
-func (r *Resolver) feedPages(ctx context.Context, l models.List, parents []int64, part models.Slice) (map[int64]models.Page[model.FeedItem], error) {
+func (r *Resolver) feedPages(ctx context.Context, l models.List, parents []int64,
+	part models.Slice) (map[int64]models.Page[model.FeedItem], error) {
 	pages, err := l.Page(ctx, parents, part)
 	if err != nil {
 		return nil, err
@@ -21,7 +22,8 @@ func (r *Resolver) feedPages(ctx context.Context, l models.List, parents []int64
 		}
 	}
 	fields := lists.FeedFields{
-		Things: selected(ctx, models.AllThingFields), Makes: selected(ctx, models.AllMakeFields), Collections: selected(ctx, models.AllCollectionFields),
+		Things: selected(ctx, models.AllThingFields), Makes: selected(ctx, models.AllMakeFields),
+		Collections: selected(ctx, models.AllCollectionFields),
 	}
 	items, err := r.Store.Lists.FeedItemsByID(ctx, caller(ctx), fields, ids)
 	found := make(map[int64]models.Page[model.FeedItem], len(pages))

@@ -14,11 +14,14 @@ import (
 
 // Feed is the batch resolver for the feed field.
 func (r *userResolver) Feed(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.FeedConnection, error) {
-	return ofOwn(objs, func(userID int64) (models.List, error) { return r.Store.Lists.Feed(caller(ctx), userID) }, func(list models.List) ([]*model.FeedConnection, error) {
-		items := nodes[model.FeedItem, model.FeedItem]{r.feedPages, func(item *model.FeedItem) model.FeedItem { return *item }}
-		found, err := connect[model.FeedEdge](ctx, objs, ownedList[*models.User]{"User.feed", list, ownID(ctx)}, pageArgs{first, after, last, before}, items)
-		return convert(found, err, func(c *model.Connection[model.FeedItem, model.FeedEdge]) *model.FeedConnection {
-			return &model.FeedConnection{Connection: c}
+	return ofOwn(objs, func(userID int64) (models.List, error) { return r.Store.Lists.Feed(caller(ctx), userID) },
+		func(list models.List) ([]*model.FeedConnection, error) {
+			items := nodes[model.FeedItem, model.FeedItem]{r.feedPages,
+				func(item *model.FeedItem) model.FeedItem { return *item }}
+			found, err := connect[model.FeedEdge](ctx, objs, ownedList[*models.User]{"User.feed", list, ownID(ctx)},
+				pageArgs{first, after, last, before}, items)
+			return convert(found, err, func(c *model.Connection[model.FeedItem, model.FeedEdge]) *model.FeedConnection {
+				return &model.FeedConnection{Connection: c}
+			})
 		})
-	})
 }

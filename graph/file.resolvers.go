@@ -16,7 +16,8 @@ import (
 
 // Target is the batch resolver for the target field.
 func (r *deleteFilePayloadResolver) Target(ctx context.Context, objs []*model.DeletedFile) ([]model.Attachable, error) {
-	return targets[model.Attachable](ctx, r.Resolver, objs, func(d *model.DeletedFile) (models.Target, bool) { return fileTarget(d.File) })
+	return targets[model.Attachable](ctx, r.Resolver, objs,
+		func(d *model.DeletedFile) (models.Target, bool) { return fileTarget(d.File) })
 }
 
 // Creator is the batch resolver for the creator field.

@@ -100,7 +100,8 @@ const maxHighlights = 22
 
 // filesToMark returns the files of those things in which a search has found a word that is in none
 // of their other texts.
-func (r *Resolver) filesToMark(ctx context.Context, edges []*model.SearchEdge, found map[int64]*models.Thing, tags map[int64][]*models.Tag) (map[int64][]*models.File, error) {
+func (r *Resolver) filesToMark(ctx context.Context, edges []*model.SearchEdge, found map[int64]*models.Thing,
+	tags map[int64][]*models.Tag) (map[int64][]*models.File, error) {
 	var ids []int64
 	for _, e := range edges {
 		hit, ok := e.Node.(*models.Thing)
@@ -112,7 +113,8 @@ func (r *Resolver) filesToMark(ctx context.Context, edges []*model.SearchEdge, f
 			texts = append(texts, tag.Name)
 		}
 		in := func(word tokenize.Word) bool {
-			return slices.ContainsFunc(texts, func(text string) bool { return tokenize.Excerpt(text, []tokenize.Word{word}) != nil })
+			return slices.ContainsFunc(texts,
+				func(text string) bool { return tokenize.Excerpt(text, []tokenize.Word{word}) != nil })
 		}
 		if slices.ContainsFunc(e.Words, func(word tokenize.Word) bool { return !in(word) }) {
 			ids = append(ids, hit.ID)

@@ -15,7 +15,8 @@ import (
 )
 
 // imageFields has the fields of a file that its image needs.
-var imageFields = fieldset.Of[models.File]("Name", "Kind", "Rank", "RenderingID", "RenderingRank", "CreatedAt", "Preview", "ThingState")
+var imageFields = fieldset.Of[models.File]("Name", "Kind", "Rank", "RenderingID", "RenderingRank", "CreatedAt",
+	"Preview", "ThingState")
 
 // mediaImage returns the image of a file, which was read with imageFields, or nil if it has none. f
 // can be nil.
@@ -43,7 +44,8 @@ func (r *Resolver) mediaImage(f *models.File) *model.MediaImage {
 }
 
 // imagesOf returns the first images of each target, in their order.
-func imagesOf[O any](ctx context.Context, r *Resolver, objs []O, on models.TargetType, id func(O) int64, first int32, ids []int64) ([][]*model.MediaImage, error) {
+func imagesOf[O any](ctx context.Context, r *Resolver, objs []O, on models.TargetType, id func(O) int64, first int32,
+	ids []int64) ([][]*model.MediaImage, error) {
 	if err := inRange("first", first, models.MaxFiles); err != nil {
 		return nil, err
 	}
@@ -67,14 +69,16 @@ func imagesOf[O any](ctx context.Context, r *Resolver, objs []O, on models.Targe
 
 // firstImages returns the file with the first image of each target, or nil for a target without
 // one.
-func firstImages[O any](ctx context.Context, r *Resolver, objs []O, fields models.FileFields, on models.TargetType, id func(O) int64) ([]*models.File, error) {
+func firstImages[O any](ctx context.Context, r *Resolver, objs []O, fields models.FileFields, on models.TargetType,
+	id func(O) int64) ([]*models.File, error) {
 	return loadValues(objs, id, func(targets []int64) (map[int64]*models.File, error) {
 		return r.Store.FirstImages(ctx, fields, on, targets)
 	})
 }
 
 // defaultImages returns the first image of each target, or nil for a target without one.
-func defaultImages[O any](ctx context.Context, r *Resolver, objs []O, on models.TargetType, id func(O) int64) ([]*model.MediaImage, error) {
+func defaultImages[O any](ctx context.Context, r *Resolver, objs []O, on models.TargetType,
+	id func(O) int64) ([]*model.MediaImage, error) {
 	found, err := firstImages(ctx, r, objs, selected(ctx, models.AllFileFields).With(imageFields), on, id)
 	return convert(found, err, r.at(ctx).mediaImage)
 }
@@ -141,7 +145,8 @@ func requestImage(width, height *int32, fit model.ImageFit, format *model.ImageF
 		*side.of = int(*side.value)
 	}
 	if format != nil {
-		r.format = map[model.ImageFormat]string{model.ImageFormatPng: thumbnail.PNG, model.ImageFormatJpeg: thumbnail.JPEG}[*format]
+		r.format = map[model.ImageFormat]string{model.ImageFormatPng: thumbnail.PNG,
+			model.ImageFormatJpeg: thumbnail.JPEG}[*format]
 	}
 	return r, nil
 }
@@ -154,7 +159,8 @@ func (r *Resolver) thumbnail(f *models.File, p *models.Preview, request imageReq
 	}
 	name, width, height := request.box.Covering(int(p.Width), int(p.Height))
 	format := cmp.Or(request.format, p.ImageFormat)
-	return &model.Image{URL: r.renditionURL(f, "renders", p.Tag(), name+"."+format), Width: int32(width), Height: int32(height)}
+	return &model.Image{URL: r.renditionURL(f, "renders", p.Tag(), name+"."+format), Width: int32(width),
+		Height: int32(height)}
 }
 
 // downloadURLTTL is the validity period of the URL of a tracked download.

@@ -16,7 +16,8 @@ import (
 
 // Target is the batch resolver for the target field.
 func (r *deleteImagePayloadResolver) Target(ctx context.Context, objs []*model.DeletedFile) ([]model.Attachable, error) {
-	return targets[model.Attachable](ctx, r.Resolver, objs, func(d *model.DeletedFile) (models.Target, bool) { return fileTarget(d.File) })
+	return targets[model.Attachable](ctx, r.Resolver, objs,
+		func(d *model.DeletedFile) (models.Target, bool) { return fileTarget(d.File) })
 }
 
 // Image is the batch resolver for the image field.

@@ -32,7 +32,8 @@ func (r *mutationResolver) CreateInvitation(ctx context.Context, input account.N
 
 // RevokeInvitation is the resolver for the revokeInvitation field.
 func (r *mutationResolver) RevokeInvitation(ctx context.Context, input model.RevokeInvitationInput) (*model.RevokeInvitationPayload, error) {
-	return &model.RevokeInvitationPayload{RevokedID: input.ID}, r.Store.Account.RevokeInvitation(ctx, caller(ctx), input.ID)
+	return &model.RevokeInvitationPayload{RevokedID: input.ID}, r.Store.Account.RevokeInvitation(ctx, caller(ctx),
+		input.ID)
 }
 
 // RenameUser is the resolver for the renameUser field.

@@ -13,7 +13,8 @@ import (
 func thingList(sort lists.Sort) string { return "things " + string(sort) }
 
 // listing returns a numbered page of all published things, for the deprecated listing fields.
-func (r *Resolver) listing(ctx context.Context, sort lists.Sort, page, perPage int32, after *string) ([]*models.Thing, error) {
+func (r *Resolver) listing(ctx context.Context, sort lists.Sort, page, perPage int32,
+	after *string) ([]*models.Thing, error) {
 	if err := inRange("perPage", perPage, maxFirst); err != nil {
 		return nil, err
 	}

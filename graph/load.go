@@ -31,7 +31,8 @@ func selected[T any](ctx context.Context, all fieldset.Set[T]) fieldset.Set[T] {
 // rows describes how the rows of one type are read.
 type rows[T any] struct {
 	all  fieldset.Set[T]
-	byID func(ctx context.Context, s *models.Store, caller auth.Caller, fields fieldset.Set[T], ids []int64) (map[int64]*T, error)
+	byID func(ctx context.Context, s *models.Store, caller auth.Caller, fields fieldset.Set[T],
+		ids []int64) (map[int64]*T, error)
 	// ofID returns a row of which only the ID is known. It is nil if a reference to a row does not
 	// imply that the row exists and is visible.
 	ofID func(id int64) *T
@@ -56,15 +57,18 @@ var (
 	printJobRows        = rowsOf[printer.Job]()
 	fileRows            = rows[models.File]{
 		all: models.AllFileFields,
-		byID: func(ctx context.Context, s *models.Store, _ auth.Caller, fields models.FileFields, ids []int64) (map[int64]*models.File, error) {
+		byID: func(ctx context.Context, s *models.Store, _ auth.Caller, fields models.FileFields,
+			ids []int64) (map[int64]*models.File, error) {
 			return s.FilesByID(ctx, fields, ids)
 		},
 	}
 	commentRows = rows[models.Comment]{
-		all: models.AllCommentFields, byID: models.ByIDs[models.Comment], ofID: func(id int64) *models.Comment { return &models.Comment{ID: id} },
+		all: models.AllCommentFields, byID: models.ByIDs[models.Comment],
+		ofID: func(id int64) *models.Comment { return &models.Comment{ID: id} },
 	}
 	userRows = rows[models.User]{
-		all: models.AllUserFields, byID: models.ByIDs[models.User], ofID: func(id int64) *models.User { return &models.User{ID: id} },
+		all: models.AllUserFields, byID: models.ByIDs[models.User],
+		ofID: func(id int64) *models.User { return &models.User{ID: id} },
 	}
 )
 

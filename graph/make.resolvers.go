@@ -57,12 +57,14 @@ func (r *makeResolver) IsLiked(ctx context.Context, objs []*models.Make) ([]bool
 
 // Comments is the batch resolver for the comments field.
 func (r *makeResolver) Comments(ctx context.Context, objs []*models.Make, first *int32, after *string, last *int32, before *string, rootsOnly bool) ([]*model.CommentConnection, error) {
-	return commentsOf(ctx, r.Resolver, fmt.Sprint("Make.comments ", rootsOnly), r.Store.Lists.CommentsOn(models.OnMake, rootsOnly), pageArgs{first, after, last, before}, objs, makeID)
+	return commentsOf(ctx, r.Resolver, fmt.Sprint("Make.comments ", rootsOnly), r.Store.Lists.CommentsOn(models.OnMake,
+		rootsOnly), pageArgs{first, after, last, before}, objs, makeID)
 }
 
 // Likers is the batch resolver for the likers field.
 func (r *makeResolver) Likers(ctx context.Context, objs []*models.Make, first *int32, after *string, last *int32, before *string) ([]*model.UserConnection, error) {
-	return usersOf(ctx, r.Resolver, "Make.likers", r.Store.Social.Likers(models.OnMake), pageArgs{first, after, last, before}, objs, makeID)
+	return usersOf(ctx, r.Resolver, "Make.likers", r.Store.Social.Likers(models.OnMake),
+		pageArgs{first, after, last, before}, objs, makeID)
 }
 
 // CreateMake is the resolver for the createMake field.
@@ -86,7 +88,8 @@ func (r *mutationResolver) DeleteMake(ctx context.Context, input model.DeleteMak
 	if err != nil {
 		return nil, err
 	}
-	return &model.DeletedContent{Deleted: model.Deleted{Type: "Make", DeletedID: input.ID}, ThingID: m.ThingID, OwnerID: m.OwnerID}, nil
+	return &model.DeletedContent{Deleted: model.Deleted{Type: "Make", DeletedID: input.ID}, ThingID: m.ThingID,
+		OwnerID: m.OwnerID}, nil
 }
 
 // Make is the resolver for the make field.
@@ -96,7 +99,8 @@ func (r *queryResolver) Make(ctx context.Context, id int64) (*models.Make, error
 
 // Makes is the resolver for the makes field.
 func (r *queryResolver) Makes(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.MakeConnection, error) {
-	return only(makesOf(ctx, r.Resolver, "makes", r.Store.Lists.Makes(), pageArgs{first, after, last, before}, theRoot, rootID))
+	return only(makesOf(ctx, r.Resolver, "makes", r.Store.Lists.Makes(), pageArgs{first, after, last, before}, theRoot,
+		rootID))
 }
 
 // DeleteMakePayload returns exec.DeleteMakePayloadResolver implementation.

@@ -16,9 +16,10 @@ import (
 
 // Files is the batch resolver for the files field.
 func (r *makePrintResolver) Files(ctx context.Context, objs []*models.MakePrint) ([][]*models.File, error) {
-	of, err := loadValues(objs, func(p *models.MakePrint) int64 { return p.MakeID }, func(ids []int64) (map[int64][]int64, error) {
-		return r.Store.Makes.PrintedFiles(ctx, ids)
-	})
+	of, err := loadValues(objs, func(p *models.MakePrint) int64 { return p.MakeID },
+		func(ids []int64) (map[int64][]int64, error) {
+			return r.Store.Makes.PrintedFiles(ctx, ids)
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +38,8 @@ func (r *makePrintResolver) Files(ctx context.Context, objs []*models.MakePrint)
 
 // PrintSummary is the batch resolver for the printSummary field.
 func (r *thingResolver) PrintSummary(ctx context.Context, objs []*models.Thing) ([]*printed.Summary, error) {
-	return loadValues(objs, thingID, func(ids []int64) (map[int64]*printed.Summary, error) { return r.Store.Printed.Summaries(ctx, ids) })
+	return loadValues(objs, thingID,
+		func(ids []int64) (map[int64]*printed.Summary, error) { return r.Store.Printed.Summaries(ctx, ids) })
 }
 
 // MakePrint returns exec.MakePrintResolver implementation.

@@ -95,7 +95,8 @@ func (r *queryResolver) ModerationLog(ctx context.Context, first *int32, after *
 	if err != nil {
 		return nil, err
 	}
-	c, err := connectRoot[model.ModerationEntryEdge](ctx, "moderationLog", list, pageArgs{first, after, last, before}, nodesOf(r.Resolver, moderationEntryRows))
+	c, err := connectRoot[model.ModerationEntryEdge](ctx, "moderationLog", list, pageArgs{first, after, last, before},
+		nodesOf(r.Resolver, moderationEntryRows))
 	return &model.ModerationEntryConnection{Connection: c}, err
 }
 

@@ -27,7 +27,8 @@ func (r *queryResolver) Node(ctx context.Context, nodeID string) (model.Node, er
 // Nodes is the resolver for the nodes field.
 func (r *queryResolver) Nodes(ctx context.Context, nodeIds []string) ([]model.Node, error) {
 	if len(nodeIds) > maxFirst {
-		err := apierror.Invalid("nodeIds", "nodeIds: must have at most %d entries (got %d)", maxFirst, len(nodeIds)).WithFieldCode(apierror.FieldTooMany)
+		err := apierror.Invalid("nodeIds", "nodeIds: must have at most %d entries (got %d)", maxFirst, len(nodeIds)).
+			WithFieldCode(apierror.FieldTooMany)
 		err.Limit = maxFirst
 		return nil, err
 	}

@@ -38,7 +38,8 @@ func (r *mutationResolver) MarkNotificationsRead(ctx context.Context, input mode
 
 // DeleteNotification is the resolver for the deleteNotification field.
 func (r *mutationResolver) DeleteNotification(ctx context.Context, input model.DeleteNotificationInput) (*model.Deleted, error) {
-	return &model.Deleted{Type: "Notification", DeletedID: input.ID}, r.Store.Social.DeleteNotification(ctx, caller(ctx), input.ID)
+	return &model.Deleted{Type: "Notification", DeletedID: input.ID}, r.Store.Social.DeleteNotification(ctx, caller(ctx),
+		input.ID)
 }
 
 // Actor is the batch resolver for the actor field.
@@ -49,14 +50,16 @@ func (r *notificationResolver) Actor(ctx context.Context, objs []*social.Notific
 
 // Target is the batch resolver for the target field.
 func (r *notificationResolver) Target(ctx context.Context, objs []*social.Notification) ([]model.NotificationTarget, error) {
-	return visibleTargets[model.NotificationTarget](ctx, r.Resolver, objs, func(n *social.Notification) (models.Target, bool) { return n.Target(), true })
+	return visibleTargets[model.NotificationTarget](ctx, r.Resolver, objs,
+		func(n *social.Notification) (models.Target, bool) { return n.Target(), true })
 }
 
 // Message is the batch resolver for the message field.
 func (r *notificationResolver) Message(ctx context.Context, objs []*social.Notification) ([]string, error) {
-	actors, err := loadValues(objs, func(n *social.Notification) int64 { return n.ActorID }, func(ids []int64) (map[int64]*models.User, error) {
-		return r.Store.UsersByID(ctx, caller(ctx), nameOfUser, ids)
-	})
+	actors, err := loadValues(objs, func(n *social.Notification) int64 { return n.ActorID },
+		func(ids []int64) (map[int64]*models.User, error) {
+			return r.Store.UsersByID(ctx, caller(ctx), nameOfUser, ids)
+		})
 	sentences := make([]string, len(objs))
 	for i, actor := range actors {
 		sentences[i] = sentence(objs[i], actor)
@@ -82,12 +85,16 @@ func (r *subscriptionResolver) Notifications(ctx context.Context) (<-chan *model
 // Notifications is the batch resolver for the notifications field.
 func (r *userResolver) Notifications(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string, unreadOnly bool, since *time.Time) ([]*model.NotificationConnection, error) {
 	return ofOwn(objs, func(userID int64) (models.List, error) {
-		return r.Store.Social.Notifications(caller(ctx), userID, social.NotificationFilter{UnreadOnly: unreadOnly, Since: since})
+		return r.Store.Social.Notifications(caller(ctx), userID, social.NotificationFilter{UnreadOnly: unreadOnly,
+			Since: since})
 	}, func(list models.List) ([]*model.NotificationConnection, error) {
-		found, err := connect[model.NotificationEdge](ctx, objs, ownedList[*models.User]{fmt.Sprint("User.notifications ", unreadOnly, since), list, ownID(ctx)}, pageArgs{first, after, last, before}, nodesOf(r.Resolver, notificationRows))
-		return convert(found, err, func(c *model.Connection[*social.Notification, model.NotificationEdge]) *model.NotificationConnection {
-			return &model.NotificationConnection{Connection: c}
-		})
+		found, err := connect[model.NotificationEdge](ctx, objs,
+			ownedList[*models.User]{fmt.Sprint("User.notifications ", unreadOnly, since), list, ownID(ctx)},
+			pageArgs{first, after, last, before}, nodesOf(r.Resolver, notificationRows))
+		return convert(found, err,
+			func(c *model.Connection[*social.Notification, model.NotificationEdge]) *model.NotificationConnection {
+				return &model.NotificationConnection{Connection: c}
+			})
 	})
 }
 

@@ -29,7 +29,8 @@ func operationOf(ctx context.Context) *operation { return ctx.Value(operationKey
 
 // errStale is the error for an object that was deleted or taken down between the reads of one
 // operation.
-var errStale = &models.Error{Code: models.Conflict, Message: "the data changed while it was read: send the request again"}
+var errStale = &models.Error{Code: models.Conflict,
+	Message: "the data changed while it was read: send the request again"}
 
 // stale marks the reads of the operation as inconsistent, so that a query is run again. It returns
 // errStale.
@@ -49,7 +50,8 @@ func (operationExtension) ExtensionName() string { return "Operation" }
 func (operationExtension) Validate(graphql.ExecutableSchema) error { return nil }
 
 // InterceptOperation implements graphql.OperationInterceptor.
-func (e operationExtension) InterceptOperation(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
+func (e operationExtension) InterceptOperation(ctx context.Context,
+	next graphql.OperationHandler) graphql.ResponseHandler {
 	const maxRuns = 6
 	operation := graphql.GetOperationContext(ctx).Operation
 	switch operation.Operation {

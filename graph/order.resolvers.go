@@ -25,7 +25,8 @@ func (r *mutationResolver) ReorderFiles(ctx context.Context, input model.Reorder
 	if err != nil {
 		return nil, err
 	}
-	target, err := targets[model.Attachable](ctx, r.Resolver, []*models.Target{input.Target}, func(t *models.Target) (models.Target, bool) { return *t, true })
+	target, err := targets[model.Attachable](ctx, r.Resolver, []*models.Target{input.Target},
+		func(t *models.Target) (models.Target, bool) { return *t, true })
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,8 @@ func (r *mutationResolver) ReorderImages(ctx context.Context, input model.Reorde
 	}
 	images, _ := each(files, r.mediaImage)
 	images = slices.DeleteFunc(images, func(m *model.MediaImage) bool { return m == nil })
-	target, err := targets[model.Attachable](ctx, r.Resolver, []*models.Target{input.Target}, func(t *models.Target) (models.Target, bool) { return *t, true })
+	target, err := targets[model.Attachable](ctx, r.Resolver, []*models.Target{input.Target},
+		func(t *models.Target) (models.Target, bool) { return *t, true })
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,10 @@ func (r *fileResolver) Thumbnail(ctx context.Context, objs []*models.File, width
 	if err != nil {
 		return nil, err
 	}
-	return fromPreview(objs, func(f *models.File, p *models.Preview) *model.Image { return r.at(ctx).thumbnail(f, p, request) })
+	return fromPreview(objs, func(f *models.File, p *models.Preview) *model.Image {
+		return r.at(ctx).
+			thumbnail(f, p, request)
+	})
 }
 
 // ThreejsURL is the batch resolver for the threejsUrl field.
@@ -60,7 +63,8 @@ func (r *fileResolver) Processing(ctx context.Context, objs []*models.File) ([]*
 
 // Duplicates is the batch resolver for the duplicates field.
 func (r *meshResolver) Duplicates(ctx context.Context, objs []*model.Mesh, first *int32, after *string, last *int32, before *string) ([]*model.FileConnection, error) {
-	return filesOf(ctx, r.Resolver, "Mesh.duplicates", r.Store.Previews.Duplicates(caller(ctx)), pageArgs{first, after, last, before}, objs, func(m *model.Mesh) int64 { return m.File.ID })
+	return filesOf(ctx, r.Resolver, "Mesh.duplicates", r.Store.Previews.Duplicates(caller(ctx)),
+		pageArgs{first, after, last, before}, objs, func(m *model.Mesh) int64 { return m.File.ID })
 }
 
 // FileProcessing is the resolver for the fileProcessing field.

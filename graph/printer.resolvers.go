@@ -61,16 +61,18 @@ func (r *printJobResolver) Printer(ctx context.Context, objs []*printer.Job) ([]
 
 // File is the batch resolver for the file field.
 func (r *printJobResolver) File(ctx context.Context, objs []*printer.Job) ([]*models.File, error) {
-	found, err := loadValues(objs, func(j *printer.Job) int64 { return j.FileID }, func(ids []int64) (map[int64]*models.File, error) {
-		return fileRows.read(ctx, r.Resolver, ids, models.FileAccess)
-	})
+	found, err := loadValues(objs, func(j *printer.Job) int64 { return j.FileID },
+		func(ids []int64) (map[int64]*models.File, error) {
+			return fileRows.read(ctx, r.Resolver, ids, models.FileAccess)
+		})
 	return convert(found, err, visibleFile(ctx))
 }
 
 // Jobs is the batch resolver for the jobs field.
 func (r *printerResolver) Jobs(ctx context.Context, objs []*printer.Printer, first *int32, after *string, last *int32, before *string) ([]*model.PrintJobConnection, error) {
 	on := ownedList[*printer.Printer]{"Printer.jobs", r.Store.Printer.JobsOf(), printerID}
-	found, err := connect[model.PrintJobEdge](ctx, objs, on, pageArgs{first, after, last, before}, nodesOf(r.Resolver, printJobRows))
+	found, err := connect[model.PrintJobEdge](ctx, objs, on, pageArgs{first, after, last, before},
+		nodesOf(r.Resolver, printJobRows))
 	return convert(found, err, func(c *model.Connection[*printer.Job, model.PrintJobEdge]) *model.PrintJobConnection {
 		return &model.PrintJobConnection{Connection: c}
 	})
@@ -82,7 +84,8 @@ func (r *queryResolver) Printers(ctx context.Context, first *int32, after *strin
 	if err != nil {
 		return nil, err
 	}
-	c, err := connectRoot[model.PrinterEdge](ctx, "printers", list, pageArgs{first, after, last, before}, nodesOf(r.Resolver, printerRows))
+	c, err := connectRoot[model.PrinterEdge](ctx, "printers", list, pageArgs{first, after, last, before},
+		nodesOf(r.Resolver, printerRows))
 	return &model.PrinterConnection{Connection: c}, err
 }
 

@@ -45,7 +45,8 @@ func (r *queryResolver) Problems(ctx context.Context, first *int32, after *strin
 		return map[int64]int64{parents[0]: n}, err
 	}}
 	of := nodes[problem.Problem, *problem.Problem]{
-		pages: func(ctx context.Context, _ models.List, parents []int64, part models.Slice) (map[int64]models.Page[problem.Problem], error) {
+		pages: func(ctx context.Context, _ models.List, parents []int64,
+			part models.Slice) (map[int64]models.Page[problem.Problem], error) {
 			page, err := r.Store.Problem.Page(ctx, find, part)
 			return map[int64]models.Page[problem.Problem]{parents[0]: page}, err
 		},

@@ -42,7 +42,8 @@ func (r *userResolver) RecommendedThings(ctx context.Context, objs []*models.Use
 	return ofOwn(objs, func(userID int64) (models.List, error) {
 		return r.Store.Search.RecommendedThings(ctx, caller(ctx), userID)
 	}, func(list models.List) ([]*model.ThingConnection, error) {
-		return thingsOf(ctx, r.Resolver, "User.recommendedThings", list, pageArgs{first, after, last, before}, objs, ownID(ctx))
+		return thingsOf(ctx, r.Resolver, "User.recommendedThings", list, pageArgs{first, after, last, before}, objs,
+			ownID(ctx))
 	})
 }
 
@@ -65,7 +66,8 @@ func (r *userResolver) CollectedThingIds(ctx context.Context, obj *models.User) 
 
 // Stats is the resolver for the stats field.
 func (r *userResolver) Stats(ctx context.Context, obj *models.User, from time.Time, to time.Time, byThing bool) ([]*activity.StatsDay, error) {
-	days, err := r.Store.Activity.Stats(ctx, caller(ctx), obj.ID, activity.StatsPeriod{From: from, To: to, ByThing: byThing})
+	days, err := r.Store.Activity.Stats(ctx, caller(ctx), obj.ID, activity.StatsPeriod{From: from, To: to,
+		ByThing: byThing})
 	return orEmpty(days), err
 }
 

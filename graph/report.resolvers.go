@@ -45,7 +45,8 @@ func (r *queryResolver) Reports(ctx context.Context, first *int32, after *string
 	if err != nil {
 		return nil, err
 	}
-	c, err := connectRoot[model.ReportEdge](ctx, "reports "+string(in), list, pageArgs{first, after, last, before}, nodesOf(r.Resolver, reportRows))
+	c, err := connectRoot[model.ReportEdge](ctx, "reports "+string(in), list, pageArgs{first, after, last, before},
+		nodesOf(r.Resolver, reportRows))
 	return &model.ReportConnection{Connection: c}, err
 }
 

@@ -19,7 +19,8 @@ func TestEverythingIsDescribed(t *testing.T) {
 	check := func(name, description string) {
 		seen++
 		last := name[strings.LastIndexAny(name, ".(")+1:]
-		if d := strings.TrimSpace(description); d == "" || strings.EqualFold(strings.TrimRight(d, "."), strings.TrimRight(last, ")")) {
+		if d := strings.TrimSpace(description); d == "" || strings.EqualFold(strings.TrimRight(d, "."),
+			strings.TrimRight(last, ")")) {
 			t.Errorf("%s has the description %q", name, description)
 		}
 	}
@@ -61,7 +62,8 @@ func TestEveryRootFieldNeedsAuth(t *testing.T) {
 // that GitHub's and Relay's conventions require.
 func TestSchemaLint(t *testing.T) {
 	schema := graph.New(nil).Schema()
-	camel, pascal, upper := regexp.MustCompile(`^[a-z][a-zA-Z0-9]*$`), regexp.MustCompile(`^[A-Z][a-zA-Z0-9]*$`), regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
+	camel, pascal, upper := regexp.MustCompile(`^[a-z][a-zA-Z0-9]*$`), regexp.MustCompile(`^[A-Z][a-zA-Z0-9]*$`),
+		regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
 	retired := regexp.MustCompile(`^(modifiedAt|at|author|owner|isAdmin|isModerator|page|postedAfter|postedBefore)$`)
 	for name, d := range schema.Types {
 		if d.BuiltIn || strings.HasPrefix(name, "__") {
@@ -86,7 +88,8 @@ func TestSchemaLint(t *testing.T) {
 				t.Errorf("%s.%s: the schema has another word for it", name, f.Name)
 			case f.Type.NonNull && guarded && d != schema.Subscription:
 				t.Errorf("%s.%s can be refused: want a nullable type, so that its siblings are answered", name, f.Name)
-			case f.Type.Name() == "Boolean" && d.Kind == ast.Object && !strings.HasPrefix(f.Name, "is") && !strings.HasPrefix(f.Name, "has") &&
+			case f.Type.Name() == "Boolean" && d.Kind == ast.Object && !strings.HasPrefix(f.Name, "is") &&
+				!strings.HasPrefix(f.Name, "has") &&
 				!strings.HasPrefix(f.Name, "needs") && !strings.HasPrefix(f.Name, "allows") && name != "Mesh":
 				t.Errorf("%s.%s: want a name such as isX", name, f.Name)
 			case strings.HasSuffix(f.Name, "At") && f.Type.Name() != "DateTime":
@@ -98,7 +101,8 @@ func TestSchemaLint(t *testing.T) {
 			for i, argument := range []string{"first", "after", "last", "before"} {
 				if len(f.Arguments) <= i || f.Arguments[i].Name != argument {
 					t.Errorf("%s.%s: want %s as argument %d", name, f.Name, argument, i+1)
-				} else if got, want := f.Arguments[i].Description, schema.Query.Fields.ForName("things").Arguments[i].Description; got != want {
+				} else if got, want := f.Arguments[i].Description, schema.Query.Fields.ForName("things").
+					Arguments[i].Description; got != want {
 					t.Errorf("%s.%s(%s): got the description %q, want that of Query.things: %q", name, f.Name, argument, got, want)
 				}
 			}
@@ -115,15 +119,18 @@ func TestSchemaLint(t *testing.T) {
 	}
 	for _, f := range schema.Mutation.Fields {
 		title := strings.ToUpper(f.Name[:1]) + f.Name[1:]
-		if len(f.Arguments) != 1 || f.Arguments[0].Name != "input" || f.Arguments[0].Type.String() != title+"Input!" || f.Type.String() != title+"Payload" {
+		if len(f.Arguments) != 1 || f.Arguments[0].Name != "input" || f.Arguments[0].Type.String() != title+"Input!" ||
+			f.Type.String() != title+"Payload" {
 			t.Errorf("%s: want one input: %sInput! and a nullable %[2]sPayload", f.Name, title)
 		}
 		deleted := schema.Types[title+"Payload"].Fields.ForName("deletedNodeId")
-		if d := schema.Types[strings.TrimPrefix(title, "Delete")]; strings.HasPrefix(title, "Delete") && d != nil && slices.Contains(d.Interfaces, "Node") &&
+		if d := schema.Types[strings.TrimPrefix(title, "Delete")]; strings.HasPrefix(title, "Delete") && d != nil &&
+			slices.Contains(d.Interfaces, "Node") &&
 			deleted == nil && schema.Types[title+"Payload"].Fields.ForName("deletedId") != nil {
 			t.Errorf("%s deletes a Node: want deletedNodeId", f.Name)
 		}
-		if opposite, ok := strings.CutPrefix(f.Name, "un"); ok && !strings.HasPrefix(f.Name, "undo") && schema.Mutation.Fields.ForName(opposite) == nil {
+		if opposite, ok := strings.CutPrefix(f.Name, "un"); ok && !strings.HasPrefix(f.Name, "undo") &&
+			schema.Mutation.Fields.ForName(opposite) == nil {
 			t.Errorf("%s has no opposite %s", f.Name, opposite)
 		}
 	}

@@ -34,7 +34,8 @@ func (r *Resolver) thingAt(text string) string {
 
 // names returns up to n distinct names of the things that a search found, ignoring case.
 func (r *Resolver) names(ctx context.Context, found *search.SearchResult, n int) ([]string, error) {
-	pages, err := models.Pages(ctx, r.Store.Store, caller(ctx), nameOfThing, found.List, []int64{0}, models.Slice{First: maxFirst})
+	pages, err := models.Pages(ctx, r.Store.Store, caller(ctx), nameOfThing, found.List, []int64{0},
+		models.Slice{First: maxFirst})
 	names, seen := []string{}, make(map[string]bool)
 	for _, e := range pages[0].Entries {
 		if name := e.Node.Name; len(names) < n && !seen[strings.ToLower(name)] {

@@ -54,7 +54,8 @@ func (r *queryResolver) Search(ctx context.Context, first *int32, after *string,
 	case search.SearchUsers:
 		return searchHits(ctx, r.Resolver, name, found, at, userRows, func(u *models.User) model.SearchHit { return u })
 	case search.SearchCollections:
-		return searchHits(ctx, r.Resolver, name, found, at, collectionRows, func(c *models.Collection) model.SearchHit { return c })
+		return searchHits(ctx, r.Resolver, name, found, at, collectionRows,
+			func(c *models.Collection) model.SearchHit { return c })
 	}
 	return searchHits(ctx, r.Resolver, name, found, at, thingRows, func(t *models.Thing) model.SearchHit { return t })
 }
@@ -83,11 +84,16 @@ func (r *searchConnectionResolver) Facets(ctx context.Context, obj *model.Search
 		return nil, err
 	}
 	return &model.SearchFacets{
-		Categories: facetsOf(facets.Categories, func(f model.Facet[*models.Category]) *model.CategoryFacet { return &model.CategoryFacet{Facet: f} }),
-		Licenses:   facetsOf(facets.Licenses, func(f model.Facet[models.License]) *model.LicenseFacet { return &model.LicenseFacet{Facet: f} }),
-		Tags:       facetsOf(facets.Tags, func(f model.Facet[*models.Tag]) *model.TagFacet { return &model.TagFacet{Facet: f} }),
-		Creators:   facetsOf(facets.Creators, func(f model.Facet[int64]) *model.CreatorFacet { return &model.CreatorFacet{Facet: f} }),
-		Formats:    facetsOf(facets.Formats, func(f model.Facet[mesh.Format]) *model.FormatFacet { return &model.FormatFacet{Facet: f} }),
+		Categories: facetsOf(facets.Categories,
+			func(f model.Facet[*models.Category]) *model.CategoryFacet { return &model.CategoryFacet{Facet: f} }),
+		Licenses: facetsOf(facets.Licenses,
+			func(f model.Facet[models.License]) *model.LicenseFacet { return &model.LicenseFacet{Facet: f} }),
+		Tags: facetsOf(facets.Tags,
+			func(f model.Facet[*models.Tag]) *model.TagFacet { return &model.TagFacet{Facet: f} }),
+		Creators: facetsOf(facets.Creators,
+			func(f model.Facet[int64]) *model.CreatorFacet { return &model.CreatorFacet{Facet: f} }),
+		Formats: facetsOf(facets.Formats,
+			func(f model.Facet[mesh.Format]) *model.FormatFacet { return &model.FormatFacet{Facet: f} }),
 	}, nil
 }
 

@@ -24,13 +24,15 @@ func (r *queryResolver) Tags(ctx context.Context, first *int32, after *string, l
 	if err != nil {
 		return nil, err
 	}
-	c, err := connectRoot[model.TagEdge](ctx, "tags", list, pageArgs{first, after, last, before}, nodesOf(r.Resolver, tagRows))
+	c, err := connectRoot[model.TagEdge](ctx, "tags", list, pageArgs{first, after, last, before},
+		nodesOf(r.Resolver, tagRows))
 	return &model.TagConnection{Connection: c}, err
 }
 
 // Things is the batch resolver for the things field.
 func (r *tagResolver) Things(ctx context.Context, objs []*models.Tag, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error) {
-	return thingsOf(ctx, r.Resolver, "Tag.things", r.Store.Lists.ThingsWithTags(caller(ctx)), pageArgs{first, after, last, before}, objs, func(g *models.Tag) int64 { return g.ID })
+	return thingsOf(ctx, r.Resolver, "Tag.things", r.Store.Lists.ThingsWithTags(caller(ctx)),
+		pageArgs{first, after, last, before}, objs, func(g *models.Tag) int64 { return g.ID })
 }
 
 // Tag returns exec.TagResolver implementation.

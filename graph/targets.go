@@ -68,7 +68,8 @@ var fileKind = fieldset.Of[models.File]("Kind")
 
 // filesOn returns the first matching files of each object after those to skip. Nil kinds or ids
 // match all files.
-func filesOn[O any](ctx context.Context, r *Resolver, objects []O, on models.TargetType, id func(O) int64, first, offset int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error) {
+func filesOn[O any](ctx context.Context, r *Resolver, objects []O, on models.TargetType, id func(O) int64, first,
+	offset int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error) {
 	if err := inRange("first", first, models.MaxFiles); err != nil {
 		return nil, err
 	}
@@ -83,7 +84,8 @@ func filesOn[O any](ctx context.Context, r *Resolver, objects []O, on models.Tar
 		skip := int(offset)
 		for _, f := range files {
 			switch {
-			case len(matching) == int(first) || kinds != nil && !slices.Contains(kinds, f.Kind) || ids != nil && !slices.Contains(ids, f.ID):
+			case len(matching) == int(first) || kinds != nil && !slices.Contains(kinds, f.Kind) || ids != nil &&
+				!slices.Contains(ids, f.ID):
 			case skip > 0:
 				skip--
 			default:
@@ -111,7 +113,8 @@ type markFunc func(context.Context, auth.Caller, models.Target) error
 type readFunc[O any] = func(context.Context, auth.Caller, fieldset.Set[O], int64) (*O, error)
 
 // afterMark calls mark, which adds a like or watch, and returns the object that it marks.
-func afterMark[O any](ctx context.Context, mark markFunc, on models.TargetType, id int64, read readFunc[O]) (*O, error) {
+func afterMark[O any](ctx context.Context, mark markFunc, on models.TargetType, id int64,
+	read readFunc[O]) (*O, error) {
 	if err := mark(ctx, caller(ctx), models.Target{Type: on, ID: id}); err != nil {
 		return nil, err
 	}
@@ -121,7 +124,8 @@ func afterMark[O any](ctx context.Context, mark markFunc, on models.TargetType, 
 // afterUnmark calls unmark, which removes a like or watch, and returns the object. It returns nil
 // if the caller can no longer see the object, or if it was deleted in the meantime: the like or
 // watch is removed in any case.
-func afterUnmark[O any](ctx context.Context, unmark markFunc, on models.TargetType, id int64, read readFunc[O]) (*O, error) {
+func afterUnmark[O any](ctx context.Context, unmark markFunc, on models.TargetType, id int64,
+	read readFunc[O]) (*O, error) {
 	if err := unmark(ctx, caller(ctx), models.Target{Type: on, ID: id}); err != nil {
 		return nil, err
 	}

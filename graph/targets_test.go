@@ -70,7 +70,8 @@ func TestTargetIsGoneMeanwhile(t *testing.T) {
 					return err
 				}},
 				"hidden": {models.Forbidden, func(ctx context.Context, id int64) error {
-					_, err := s.Collections.UpdateCollection(ctx, ada, collections.Change{ID: id, Visibility: new(models.PrivateCollection)})
+					_, err := s.Collections.UpdateCollection(ctx, ada,
+						collections.Change{ID: id, Visibility: new(models.PrivateCollection)})
 					return err
 				}},
 			} {
@@ -83,18 +84,22 @@ func TestTargetIsGoneMeanwhile(t *testing.T) {
 						return gone.make(ctx, target.ID)
 					}
 				}
-				for kind, marks := range map[string]struct{ add, remove markFunc }{"like": {s.Social.Like, s.Social.Unlike}, "watch": {s.Social.Watch, s.Social.Unwatch}} {
+				for kind, marks := range map[string]struct{ add, remove markFunc }{"like": {s.Social.Like, s.Social.Unlike},
+					"watch": {s.Social.Watch, s.Social.Unwatch}} {
 					id := collection()
-					if c, err := afterMark(ctx, marks.add, models.OnCollection, id, s.Collection); err != nil || c == nil || c.ID != id {
+					if c, err := afterMark(ctx, marks.add, models.OnCollection, id, s.Collection); err != nil || c == nil ||
+						c.ID != id {
 						t.Errorf("add a %s: got %+v and the error %v, want the collection", kind, c, err)
 					}
 					if c, err := afterUnmark(ctx, then(marks.remove), models.OnCollection, id, s.Collection); err != nil || c != nil {
 						t.Errorf("remove a %s while the target is %s: got %+v and the error %v, want neither", kind, name, c, err)
 					}
-					if _, err := afterUnmark(ctx, marks.remove, models.OnCollection, id, s.Collection); models.CodeOf(err) != gone.err {
+					if _, err := afterUnmark(ctx, marks.remove, models.OnCollection, id,
+						s.Collection); models.CodeOf(err) != gone.err {
 						t.Errorf("remove a %s again after the target was %s: got the error %v, want %s", kind, name, err, gone.err)
 					}
-					if _, err := afterMark(ctx, then(marks.add), models.OnCollection, collection(), s.Collection); models.CodeOf(err) != gone.err {
+					if _, err := afterMark(ctx, then(marks.add), models.OnCollection, collection(),
+						s.Collection); models.CodeOf(err) != gone.err {
 						t.Errorf("add a %s while the target is %s: got the error %v, want %s", kind, name, err, gone.err)
 					}
 				}

@@ -61,7 +61,8 @@ func (r *mutationResolver) DeleteThing(ctx context.Context, input model.DeleteTh
 	if err != nil {
 		return nil, err
 	}
-	return &model.DeletedContent{Deleted: model.Deleted{Type: "Thing", DeletedID: input.ID}, OwnerID: t.OwnerID, CategoryID: t.CategoryID, AncestorIDs: t.AncestorIDs, CollectionIDs: t.CollectionIDs}, nil
+	return &model.DeletedContent{Deleted: model.Deleted{Type: "Thing", DeletedID: input.ID}, OwnerID: t.OwnerID,
+		CategoryID: t.CategoryID, AncestorIDs: t.AncestorIDs, CollectionIDs: t.CollectionIDs}, nil
 }
 
 // FeatureThing is the resolver for the featureThing field.
@@ -141,11 +142,12 @@ func (r *thingResolver) InstructionsHTML(ctx context.Context, objs []*models.Thi
 
 // Tags is the batch resolver for the tags field.
 func (r *thingResolver) Tags(ctx context.Context, objs []*models.Thing) ([][]*models.Tag, error) {
-	found, err := withOne(objs, func(t *models.Thing) ([]*models.Tag, bool, error) { return t.Tags(ctx) }, func() ([][]*models.Tag, error) {
-		return loadValues(objs, thingID, func(ids []int64) (map[int64][]*models.Tag, error) {
-			return r.Store.TagsOf(ctx, selected(ctx, models.AllTagFields), ids)
+	found, err := withOne(objs, func(t *models.Thing) ([]*models.Tag, bool, error) { return t.Tags(ctx) },
+		func() ([][]*models.Tag, error) {
+			return loadValues(objs, thingID, func(ids []int64) (map[int64][]*models.Tag, error) {
+				return r.Store.TagsOf(ctx, selected(ctx, models.AllTagFields), ids)
+			})
 		})
-	})
 	return convert(found, err, orEmpty)
 }
 
@@ -186,27 +188,32 @@ func (r *thingResolver) IsCollected(ctx context.Context, objs []*models.Thing) (
 
 // Ancestors is the batch resolver for the ancestors field.
 func (r *thingResolver) Ancestors(ctx context.Context, objs []*models.Thing, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error) {
-	return thingsOf(ctx, r.Resolver, "Thing.ancestors", r.Store.Ancestors(caller(ctx)), pageArgs{first, after, last, before}, objs, thingID)
+	return thingsOf(ctx, r.Resolver, "Thing.ancestors", r.Store.Ancestors(caller(ctx)),
+		pageArgs{first, after, last, before}, objs, thingID)
 }
 
 // Remixes is the batch resolver for the remixes field.
 func (r *thingResolver) Remixes(ctx context.Context, objs []*models.Thing, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error) {
-	return thingsOf(ctx, r.Resolver, "Thing.remixes", r.Store.Lists.Remixes(caller(ctx)), pageArgs{first, after, last, before}, objs, thingID)
+	return thingsOf(ctx, r.Resolver, "Thing.remixes", r.Store.Lists.Remixes(caller(ctx)),
+		pageArgs{first, after, last, before}, objs, thingID)
 }
 
 // Makes is the batch resolver for the makes field.
 func (r *thingResolver) Makes(ctx context.Context, objs []*models.Thing, first *int32, after *string, last *int32, before *string) ([]*model.MakeConnection, error) {
-	return makesOf(ctx, r.Resolver, "Thing.makes", r.Store.Lists.MakesOfThings(), pageArgs{first, after, last, before}, objs, thingID)
+	return makesOf(ctx, r.Resolver, "Thing.makes", r.Store.Lists.MakesOfThings(), pageArgs{first, after, last, before},
+		objs, thingID)
 }
 
 // Comments is the batch resolver for the comments field.
 func (r *thingResolver) Comments(ctx context.Context, objs []*models.Thing, first *int32, after *string, last *int32, before *string, rootsOnly bool) ([]*model.CommentConnection, error) {
-	return commentsOf(ctx, r.Resolver, fmt.Sprint("Thing.comments ", rootsOnly), r.Store.Lists.CommentsOn(models.OnThing, rootsOnly), pageArgs{first, after, last, before}, objs, thingID)
+	return commentsOf(ctx, r.Resolver, fmt.Sprint("Thing.comments ", rootsOnly), r.Store.Lists.CommentsOn(models.OnThing,
+		rootsOnly), pageArgs{first, after, last, before}, objs, thingID)
 }
 
 // Likers is the batch resolver for the likers field.
 func (r *thingResolver) Likers(ctx context.Context, objs []*models.Thing, first *int32, after *string, last *int32, before *string) ([]*model.UserConnection, error) {
-	return usersOf(ctx, r.Resolver, "Thing.likers", r.Store.Social.Likers(models.OnThing), pageArgs{first, after, last, before}, objs, thingID)
+	return usersOf(ctx, r.Resolver, "Thing.likers", r.Store.Social.Likers(models.OnThing),
+		pageArgs{first, after, last, before}, objs, thingID)
 }
 
 // FromCategory is the resolver for the fromCategory field.

@@ -39,7 +39,8 @@ func (r *queryResolver) Tokens(ctx context.Context, first *int32, after *string,
 	if err != nil {
 		return nil, err
 	}
-	c, err := connectRoot[model.AccessTokenEdge](ctx, "tokens", list, pageArgs{first, after, last, before}, nodesOf(r.Resolver, tokenRows))
+	c, err := connectRoot[model.AccessTokenEdge](ctx, "tokens", list, pageArgs{first, after, last, before},
+		nodesOf(r.Resolver, tokenRows))
 	return &model.AccessTokenConnection{Connection: c}, err
 }
 

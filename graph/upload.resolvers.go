@@ -108,7 +108,8 @@ func (r *stagedUploadResolver) FormAction(ctx context.Context, obj *uploads.Stag
 // FormFields is the resolver for the formFields field.
 func (r *stagedUploadResolver) FormFields(ctx context.Context, obj *uploads.StagedUpload) ([]*model.FormField, error) {
 	fields, err := r.URLs.Key.Fields(signing.Form{
-		FileID: obj.FileID, Name: obj.Name, Redirect: r.at(ctx).URLs.Finalize(obj.FileID), Limit: obj.Limit, Expires: obj.ExpiresAt,
+		FileID: obj.FileID, Name: obj.Name, Redirect: r.at(ctx).URLs.Finalize(obj.FileID), Limit: obj.Limit,
+		Expires: obj.ExpiresAt,
 	})
 	if err != nil {
 		return nil, err

@@ -114,48 +114,61 @@ func (r *userResolver) IsFollowed(ctx context.Context, objs []*models.User) ([]b
 
 // Things is the batch resolver for the things field.
 func (r *userResolver) Things(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error) {
-	return thingsOf(ctx, r.Resolver, "User.things", r.Store.Lists.ThingsOfUsers(caller(ctx)), pageArgs{first, after, last, before}, objs, userID)
+	return thingsOf(ctx, r.Resolver, "User.things", r.Store.Lists.ThingsOfUsers(caller(ctx)),
+		pageArgs{first, after, last, before}, objs, userID)
 }
 
 // Makes is the batch resolver for the makes field.
 func (r *userResolver) Makes(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.MakeConnection, error) {
-	return makesOf(ctx, r.Resolver, "User.makes", r.Store.Lists.MakesOfUsers(caller(ctx)), pageArgs{first, after, last, before}, objs, userID)
+	return makesOf(ctx, r.Resolver, "User.makes", r.Store.Lists.MakesOfUsers(caller(ctx)),
+		pageArgs{first, after, last, before}, objs, userID)
 }
 
 // LikedThings is the batch resolver for the likedThings field.
 func (r *userResolver) LikedThings(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error) {
-	return thingsOf(ctx, r.Resolver, "User.likedThings", r.Store.Social.LikedThings(), pageArgs{first, after, last, before}, objs, userID)
+	return thingsOf(ctx, r.Resolver, "User.likedThings", r.Store.Social.LikedThings(),
+		pageArgs{first, after, last, before}, objs, userID)
 }
 
 // Collections is the batch resolver for the collections field.
 func (r *userResolver) Collections(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.CollectionConnection, error) {
-	return collectionsOf(ctx, r.Resolver, "User.collections", r.Store.Lists.CollectionsOf(caller(ctx)), pageArgs{first, after, last, before}, objs, userID)
+	return collectionsOf(ctx, r.Resolver, "User.collections", r.Store.Lists.CollectionsOf(caller(ctx)),
+		pageArgs{first, after, last, before}, objs, userID)
 }
 
 // Followers is the batch resolver for the followers field.
 func (r *userResolver) Followers(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.UserConnection, error) {
-	return usersOf(ctx, r.Resolver, "User.followers", r.Store.Social.Followers(), pageArgs{first, after, last, before}, objs, userID)
+	return usersOf(ctx, r.Resolver, "User.followers", r.Store.Social.Followers(), pageArgs{first, after, last, before},
+		objs, userID)
 }
 
 // Following is the batch resolver for the following field.
 func (r *userResolver) Following(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.UserConnection, error) {
-	return usersOf(ctx, r.Resolver, "User.following", r.Store.Social.Following(), pageArgs{first, after, last, before}, objs, userID)
+	return usersOf(ctx, r.Resolver, "User.following", r.Store.Social.Following(), pageArgs{first, after, last, before},
+		objs, userID)
 }
 
 // Downloads is the batch resolver for the downloads field.
 func (r *userResolver) Downloads(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.DownloadConnection, error) {
-	return ofOwn(objs, func(userID int64) (models.List, error) { return r.Store.Activity.Downloads(caller(ctx), userID) }, func(list models.List) ([]*model.DownloadConnection, error) {
-		found, err := connect[model.DownloadEdge](ctx, objs, ownedList[*models.User]{"User.downloads", list, ownID(ctx)}, pageArgs{first, after, last, before}, nodesOf(r.Resolver, downloadRows))
-		return convert(found, err, func(c *model.Connection[*activity.Download, model.DownloadEdge]) *model.DownloadConnection {
-			return &model.DownloadConnection{Connection: c}
+	return ofOwn(objs, func(userID int64) (models.List, error) { return r.Store.Activity.Downloads(caller(ctx), userID) },
+		func(list models.List) ([]*model.DownloadConnection, error) {
+			found, err := connect[model.DownloadEdge](ctx, objs, ownedList[*models.User]{"User.downloads", list, ownID(ctx)},
+				pageArgs{first, after, last, before}, nodesOf(r.Resolver, downloadRows))
+			return convert(found, err,
+				func(c *model.Connection[*activity.Download, model.DownloadEdge]) *model.DownloadConnection {
+					return &model.DownloadConnection{Connection: c}
+				})
 		})
-	})
 }
 
 // DownloadedThings is the batch resolver for the downloadedThings field.
 func (r *userResolver) DownloadedThings(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error) {
-	return ofOwn(objs, func(userID int64) (models.List, error) { return r.Store.Activity.DownloadedThings(caller(ctx), userID) }, func(list models.List) ([]*model.ThingConnection, error) {
-		return thingsOf(ctx, r.Resolver, "User.downloadedThings", list, pageArgs{first, after, last, before}, objs, ownID(ctx))
+	return ofOwn(objs, func(userID int64) (models.List, error) {
+		return r.Store.Activity.DownloadedThings(caller(ctx),
+			userID)
+	}, func(list models.List) ([]*model.ThingConnection, error) {
+		return thingsOf(ctx, r.Resolver, "User.downloadedThings", list, pageArgs{first, after, last, before}, objs,
+			ownID(ctx))
 	})
 }
 

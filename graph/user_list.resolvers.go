@@ -23,5 +23,6 @@ func (r *queryResolver) Users(ctx context.Context, first *int32, after *string, 
 	if err != nil {
 		return nil, err
 	}
-	return only(usersOf(ctx, r.Resolver, fmt.Sprint("users ", sort), list, pageArgs{first, after, last, before}, theRoot, rootID))
+	return only(usersOf(ctx, r.Resolver, fmt.Sprint("users ", sort), list, pageArgs{first, after, last, before}, theRoot,
+		rootID))
 }

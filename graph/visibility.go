@@ -72,7 +72,8 @@ func readerOf(on models.TargetType) nodeReader {
 
 // readTargets returns the targets that exist, by type and ID, and why the caller may not see some
 // of them.
-func (r *Resolver) readTargets(ctx context.Context, wanted []models.Target) (found map[models.Target]model.Node, hidden map[model.Node]error, err error) {
+func (r *Resolver) readTargets(ctx context.Context,
+	wanted []models.Target) (found map[models.Target]model.Node, hidden map[model.Node]error, err error) {
 	ids := make(map[models.TargetType][]int64)
 	for _, t := range wanted {
 		if !slices.Contains(ids[t.Type], t.ID) {
@@ -125,9 +126,10 @@ func (r *Resolver) hidden(ctx context.Context, objects []model.Node) (map[model.
 			}
 		}
 	}
-	thingsOfMakes, err := loadValues(ofMakes, func(m *models.Make) int64 { return m.ThingID }, func(ids []int64) (map[int64]*models.Thing, error) {
-		return models.ByIDs(ctx, r.Store.Store, caller(ctx), models.ThingAccess, ids)
-	})
+	thingsOfMakes, err := loadValues(ofMakes, func(m *models.Make) int64 { return m.ThingID },
+		func(ids []int64) (map[int64]*models.Thing, error) {
+			return models.ByIDs(ctx, r.Store.Store, caller(ctx), models.ThingAccess, ids)
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +217,8 @@ func targets[T, O any](ctx context.Context, r *Resolver, objects []O, of func(O)
 
 // visibleTargets returns the target of each object, or nil if it was deleted or the caller is not
 // allowed to see it.
-func visibleTargets[T, O any](ctx context.Context, r *Resolver, objects []O, of func(O) (models.Target, bool)) ([]T, error) {
+func visibleTargets[T, O any](ctx context.Context, r *Resolver, objects []O,
+	of func(O) (models.Target, bool)) ([]T, error) {
 	results := make([]T, len(objects))
 	found, hidden, err := r.readTargets(ctx, targetsOf(objects, of))
 	for i, o := range objects {

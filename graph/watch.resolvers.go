@@ -71,7 +71,10 @@ func (r *unwatchThingPayloadResolver) Me(ctx context.Context, obj *model.Unwatch
 
 // WatchedThings is the batch resolver for the watchedThings field.
 func (r *userResolver) WatchedThings(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error) {
-	return ofOwn(objs, func(userID int64) (models.List, error) { return r.Store.Social.WatchedThings(caller(ctx), userID) }, func(list models.List) ([]*model.ThingConnection, error) {
+	return ofOwn(objs, func(userID int64) (models.List, error) {
+		return r.Store.Social.WatchedThings(caller(ctx),
+			userID)
+	}, func(list models.List) ([]*model.ThingConnection, error) {
 		return thingsOf(ctx, r.Resolver, "User.watchedThings", list, pageArgs{first, after, last, before}, objs, ownID(ctx))
 	})
 }

@@ -16,7 +16,8 @@ import (
 // immediately and after each change, for up to maxWatchTime. read receives the IDs of the files
 // that are not finished yet. The channel is closed when read returns NotFound or Forbidden, for
 // example because the thing was deleted.
-func (r *Resolver) watchFiles(ctx context.Context, read func(ctx context.Context, unfinished []int64) ([]*models.File, error)) (<-chan *model.FileProcessing, error) {
+func (r *Resolver) watchFiles(ctx context.Context,
+	read func(ctx context.Context, unfinished []int64) ([]*models.File, error)) (<-chan *model.FileProcessing, error) {
 	known := make(map[int64]*model.Processing)
 	changes, err := r.changedFiles(ctx, known, read)
 	if err != nil {
@@ -53,7 +54,8 @@ func (r *Resolver) watchFiles(ctx context.Context, read func(ctx context.Context
 
 // changedFiles reads the files and returns those whose state differs from known. It updates known.
 // If the database fails, it returns an error and leaves known unchanged.
-func (r *Resolver) changedFiles(ctx context.Context, known map[int64]*model.Processing, read func(context.Context, []int64) ([]*models.File, error)) ([]*model.FileProcessing, error) {
+func (r *Resolver) changedFiles(ctx context.Context, known map[int64]*model.Processing,
+	read func(context.Context, []int64) ([]*models.File, error)) ([]*model.FileProcessing, error) {
 	var unfinished []int64
 	for id, state := range known {
 		if state.State == model.ProcessingStateWaiting || state.State == model.ProcessingStateRunning {

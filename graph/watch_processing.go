@@ -64,7 +64,8 @@ func (r *Resolver) watch(ctx context.Context, fileID int64) (<-chan *model.Proce
 
 // processingFor returns the processing state in a snapshot of a file. It returns NotFound or
 // Forbidden if the watcher cannot see the file.
-func (r *Resolver) processingFor(watcher auth.Caller, fileID int64, s previews.FileSnapshot) (*model.Processing, error) {
+func (r *Resolver) processingFor(watcher auth.Caller, fileID int64,
+	s previews.FileSnapshot) (*model.Processing, error) {
 	switch {
 	case s.Err != nil:
 		return nil, s.Err

@@ -54,7 +54,8 @@ func (r *queryResolver) Webhooks(ctx context.Context, first *int32, after *strin
 	if err != nil {
 		return nil, err
 	}
-	c, err := connectRoot[model.WebhookEdge](ctx, "webhooks", list, pageArgs{first, after, last, before}, nodesOf(r.Resolver, webhookRows))
+	c, err := connectRoot[model.WebhookEdge](ctx, "webhooks", list, pageArgs{first, after, last, before},
+		nodesOf(r.Resolver, webhookRows))
 	return &model.WebhookConnection{Connection: c}, err
 }
 
@@ -69,11 +70,14 @@ func (r *webhookResolver) Deliveries(ctx context.Context, objs []*webhook.Webhoo
 	if state != nil {
 		in = *state
 	}
-	on := ownedList[*webhook.Webhook]{"Webhook.deliveries " + string(in), r.Store.Webhook.WebhookDeliveriesOf(in), webhookID}
-	found, err := connect[model.WebhookDeliveryEdge](ctx, objs, on, pageArgs{first, after, last, before}, nodesOf(r.Resolver, deliveryRows))
-	return convert(found, err, func(c *model.Connection[*webhook.Delivery, model.WebhookDeliveryEdge]) *model.WebhookDeliveryConnection {
-		return &model.WebhookDeliveryConnection{Connection: c}
-	})
+	on := ownedList[*webhook.Webhook]{"Webhook.deliveries " + string(in), r.Store.Webhook.WebhookDeliveriesOf(in),
+		webhookID}
+	found, err := connect[model.WebhookDeliveryEdge](ctx, objs, on, pageArgs{first, after, last, before},
+		nodesOf(r.Resolver, deliveryRows))
+	return convert(found, err,
+		func(c *model.Connection[*webhook.Delivery, model.WebhookDeliveryEdge]) *model.WebhookDeliveryConnection {
+			return &model.WebhookDeliveryConnection{Connection: c}
+		})
 }
 
 // StatusCode is the resolver for the statusCode field.

@@ -40,14 +40,18 @@ func (r *subscriptionResolver) MyProcessing(ctx context.Context) (<-chan *model.
 
 // Drafts is the batch resolver for the drafts field.
 func (r *userResolver) Drafts(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error) {
-	return ofOwn(objs, func(userID int64) (models.List, error) { return r.Store.Lists.Drafts(caller(ctx), userID) }, func(list models.List) ([]*model.ThingConnection, error) {
-		return thingsOf(ctx, r.Resolver, "User.drafts", list, pageArgs{first, after, last, before}, objs, ownID(ctx))
-	})
+	return ofOwn(objs, func(userID int64) (models.List, error) { return r.Store.Lists.Drafts(caller(ctx), userID) },
+		func(list models.List) ([]*model.ThingConnection, error) {
+			return thingsOf(ctx, r.Resolver, "User.drafts", list, pageArgs{first, after, last, before}, objs, ownID(ctx))
+		})
 }
 
 // PendingUploads is the batch resolver for the pendingUploads field.
 func (r *userResolver) PendingUploads(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.FileConnection, error) {
-	return ofOwn(objs, func(userID int64) (models.List, error) { return r.Store.Lists.PendingUploads(caller(ctx), userID) }, func(list models.List) ([]*model.FileConnection, error) {
+	return ofOwn(objs, func(userID int64) (models.List, error) {
+		return r.Store.Lists.PendingUploads(caller(ctx),
+			userID)
+	}, func(list models.List) ([]*model.FileConnection, error) {
 		return filesOf(ctx, r.Resolver, "User.pendingUploads", list, pageArgs{first, after, last, before}, objs, ownID(ctx))
 	})
 }

@@ -23,7 +23,8 @@ type ancestors struct{}
 
 func (ancestors) Select(b *database.Builder, id any) *bun.SelectQuery {
 	return b.Select().TableExpr("thing_ancestors AS ta").
-		Join("JOIN things AS t ON t.id = ta.ancestor_id AND (t.state = 'published' OR t.owner_id = ?)", b.Arg(database.CallerArg)).Where("ta.thing_id = ?", id)
+		Join("JOIN things AS t ON t.id = ta.ancestor_id AND (t.state = 'published' OR t.owner_id = ?)",
+			b.Arg(database.CallerArg)).Where("ta.thing_id = ?", id)
 }
 
 // Ancestors lists the things that a remix was made from, in the order that its creator chose. It
@@ -56,7 +57,8 @@ func (s *Store) setAncestors(ctx context.Context, tx bun.Tx, caller auth.Caller,
 	}
 	if len(rows) > 0 {
 		var found []*Thing
-		if err := s.DB.ForShare(tx.NewSelect().Model(&found).Where("t.id IN (?)", bun.List(ids)).Order("t.id")).Scan(ctx); err != nil {
+		if err := s.DB.ForShare(tx.NewSelect().Model(&found).Where("t.id IN (?)", bun.List(ids)).Order("t.id")).
+			Scan(ctx); err != nil {
 			return err
 		}
 		for _, row := range rows {
@@ -97,6 +99,7 @@ func (s *Store) setAncestors(ctx context.Context, tx bun.Tx, caller auth.Caller,
 }
 
 func ancestorIDs(ctx context.Context, tx bun.Tx, thingID int64) (ids []int64, err error) {
-	err = tx.NewSelect().Model((*thingAncestor)(nil)).Column("ta.ancestor_id").Where("ta.thing_id = $1").Order("ta.position").Conn(database.Bind(tx, thingID)).Scan(ctx, &ids)
+	err = tx.NewSelect().Model((*thingAncestor)(nil)).Column("ta.ancestor_id").Where("ta.thing_id = $1").
+		Order("ta.position").Conn(database.Bind(tx, thingID)).Scan(ctx, &ids)
 	return ids, err
 }

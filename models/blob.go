@@ -18,7 +18,8 @@ const (
 )
 
 // ContentFields has the fields of a file that serving its content needs.
-var ContentFields = fieldset.Of[File]("Name", "Kind", "Size", "ContentType", "SHA256", "MD5", "ObjectKey", "MissingSince", "FinalizedAt", "CreatedAt", "ExpiresAt", "PreviewID").With(FileAccess)
+var ContentFields = fieldset.Of[File]("Name", "Kind", "Size", "ContentType", "SHA256", "MD5", "ObjectKey",
+	"MissingSince", "FinalizedAt", "CreatedAt", "ExpiresAt", "PreviewID").With(FileAccess)
 
 // Blob returns a file and the object key of its content. It returns NotFound if the file or its
 // content does not exist, and Forbidden or NotFound if neither the signature nor the set of opened

@@ -108,7 +108,8 @@ func TestCountThings(t *testing.T) {
 			t.Fatal(err)
 		}
 		var stored []struct{ ID, FeaturedCount int64 }
-		err := s.DB.Read.NewSelect().TableExpr("categories AS c").ColumnExpr("c.id, c.featured_count").Where("c.featured_count <> 0").Scan(ctx, &stored)
+		err := s.DB.Read.NewSelect().TableExpr("categories AS c").ColumnExpr("c.id, c.featured_count").
+			Where("c.featured_count <> 0").Scan(ctx, &stored)
 		if err != nil || len(stored) > 0 {
 			t.Errorf("categories still count %+v, %v", stored, err)
 		}
@@ -271,7 +272,8 @@ func TestTotalsWithoutHidden(t *testing.T) {
 // ignored, and that malformed changes are errors.
 func TestChangesOfUnknownCounts(t *testing.T) {
 	n := int64(1)
-	if err := models.Changes("new_count:5,thing_count:2").AddTo(map[string]*int64{"thing_count": &n}); err != nil || n != 3 {
+	if err := models.Changes("new_count:5,thing_count:2").AddTo(map[string]*int64{"thing_count": &n}); err != nil ||
+		n != 3 {
 		t.Errorf("got %d, %v; want 3", n, err)
 	}
 	if err := models.Changes("thing_count:x").AddTo(map[string]*int64{"thing_count": &n}); err == nil {

@@ -38,7 +38,8 @@ func (c *Category) AfterScanRow(context.Context) error {
 func FindCategory(ctx context.Context, db bun.IDB, which string) (*Category, error) {
 	c := new(Category)
 	err := db.NewSelect().Model(c).
-		Where("lower(c.name) IN (lower(?0), lower(?1)) OR c.slug = ?1 OR CAST(c.id AS text) = ?0", which, strings.ToLower(which)).Limit(1).Scan(ctx)
+		Where("lower(c.name) IN (lower(?0), lower(?1)) OR c.slug = ?1 OR CAST(c.id AS text) = ?0", which,
+			strings.ToLower(which)).Limit(1).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, Invalid("category", "category: %.60q is not the name, slug or id of a category", which).
 			WithFieldCode(apierror.FieldNotFound)
@@ -54,7 +55,8 @@ type categoriesKey struct{}
 
 // Text implements [database.Key].
 func (categoriesKey) Text(b *database.Builder) (string, error) {
-	return b.Text(PendingCounts(b.Select().Model((*Category)(nil)).ColumnExpr("?TableColumns"), "categories", "c").Order("c.id"))
+	return b.Text(PendingCounts(b.Select().Model((*Category)(nil)).ColumnExpr("?TableColumns"), "categories", "c").
+		Order("c.id"))
 }
 
 // CategoryTree holds all categories.

@@ -11,7 +11,8 @@ import (
 func init() {
 	models.CheckStore = func(t *testing.T, s *models.Store) {
 		t.Helper()
-		_, err := catalogue.New(s.DB, s.Bucket, catalogue.Options{Options: s.Options}, s.Enqueue).Fsck.Check(t.Context(), fsck.Options{Rehash: true, ObjectsOnly: true}, func(p fsck.Problem) { t.Error(p) })
+		_, err := catalogue.New(s.DB, s.Bucket, catalogue.Options{Options: s.Options}, s.Enqueue).
+			Fsck.Check(t.Context(), fsck.Options{Rehash: true, ObjectsOnly: true}, func(p fsck.Problem) { t.Error(p) })
 		if err != nil {
 			t.Error(err)
 		}

@@ -54,14 +54,17 @@ type CollectionFields = fieldset.Set[Collection]
 
 var collections = database.NewTable(func(c *Collection) (int64, *database.Listed) { return c.ID, &c.Listed },
 	database.Computed{Fields: []string{"HasFeatured"}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
-		return q.ColumnExpr("EXISTS (SELECT 1 FROM collection_things AS ct JOIN things AS t ON t.id = ct.thing_id AND t.state = 'published' " +
-			"WHERE ct.collection_id = co.id AND ct.thing_id = co.featured_thing_id) AS has_featured")
+		return q.ColumnExpr(
+			"EXISTS (SELECT 1 FROM collection_things AS ct JOIN things AS t ON t.id = ct.thing_id AND t.state = 'published' " +
+				"WHERE ct.collection_id = co.id AND ct.thing_id = co.featured_thing_id) AS has_featured")
 	}},
 	database.Computed{Fields: []string{"FirstThingID"}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
-		return q.ColumnExpr("coalesce((SELECT ct.thing_id FROM collection_things AS ct JOIN things AS t ON t.id = ct.thing_id AND t.state = 'published' " +
-			"WHERE ct.collection_id = co.id ORDER BY ct.position DESC, ct.id DESC LIMIT 1), 0) AS first_thing_id")
+		return q.ColumnExpr(
+			"coalesce((SELECT ct.thing_id FROM collection_things AS ct JOIN things AS t ON t.id = ct.thing_id AND t.state = 'published' " +
+				"WHERE ct.collection_id = co.id ORDER BY ct.position DESC, ct.id DESC LIMIT 1), 0) AS first_thing_id")
 	}},
-	pending("collections", "co"), liked(OnCollection, "co"), watched(OnCollection, "co"), shown("ShownDescription", "description", "co"), stale("co"),
+	pending("collections", "co"), liked(OnCollection, "co"), watched(OnCollection, "co"),
+	shown("ShownDescription", "description", "co"), stale("co"),
 )
 
 // AllCollectionFields has all fields of a collection.
@@ -124,7 +127,8 @@ func (s *Store) LockOwnCollection(ctx context.Context, tx bun.Tx, caller auth.Ca
 
 // removeFromAllCollections removes a thing that is being deleted from all collections. It returns
 // the IDs of those of the caller, the one to which it was added last first.
-func removeFromAllCollections(ctx context.Context, tx bun.Tx, caller auth.Caller, thingID int64) (own []int64, err error) {
+func removeFromAllCollections(ctx context.Context, tx bun.Tx, caller auth.Caller,
+	thingID int64) (own []int64, err error) {
 	err = tx.NewSelect().Model((*CollectionThing)(nil)).Column("ct.collection_id").
 		Join("JOIN collections AS co ON co.id = ct.collection_id AND co.owner_id = ?", caller.UserID).
 		Where("ct.thing_id = ?", thingID).Order("ct.id DESC").Scan(ctx, &own)
@@ -132,7 +136,8 @@ func removeFromAllCollections(ctx context.Context, tx bun.Tx, caller auth.Caller
 		return nil, err
 	}
 	var all []int64
-	err = tx.NewDelete().Model((*CollectionThing)(nil)).Where("thing_id = ?", thingID).Returning("collection_id").Scan(ctx, &all)
+	err = tx.NewDelete().Model((*CollectionThing)(nil)).Where("thing_id = ?", thingID).Returning("collection_id").
+		Scan(ctx, &all)
 	if err != nil {
 		return nil, IgnoreNoRows(err)
 	}
@@ -141,7 +146,8 @@ func removeFromAllCollections(ctx context.Context, tx bun.Tx, caller auth.Caller
 
 // Collection returns a collection, with the given fields. It returns NotFound if it does not exist,
 // and Forbidden if the caller may not see it.
-func (s *Store) Collection(ctx context.Context, caller auth.Caller, fields CollectionFields, id int64) (*Collection, error) {
+func (s *Store) Collection(ctx context.Context, caller auth.Caller, fields CollectionFields,
+	id int64) (*Collection, error) {
 	c, err := One(s, ctx, caller, collections, fields.With(CollectionAccess), "collection", id)
 	if err != nil {
 		return nil, err
@@ -154,6 +160,7 @@ func (s *Store) Collection(ctx context.Context, caller auth.Caller, fields Colle
 
 // CollectionsByID returns the collections with the given IDs. It does not check visibility: the
 // caller must be allowed to see the objects that refer to them.
-func (s *Store) CollectionsByID(ctx context.Context, caller auth.Caller, fields CollectionFields, ids []int64) (map[int64]*Collection, error) {
+func (s *Store) CollectionsByID(ctx context.Context, caller auth.Caller, fields CollectionFields,
+	ids []int64) (map[int64]*Collection, error) {
 	return collections.ByIDs(ctx, s.DB.DB, caller.UserID, fields, ids)
 }

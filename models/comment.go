@@ -39,7 +39,8 @@ type Comment struct {
 // CommentFields is a set of fields of a comment.
 type CommentFields = fieldset.Set[Comment]
 
-var comments = database.NewTable(func(c *Comment) (int64, *database.Listed) { return c.ID, &c.Listed }, pending("comments", "cm"), shown("ShownBody", "body", "cm"), stale("cm"))
+var comments = database.NewTable(func(c *Comment) (int64, *database.Listed) { return c.ID, &c.Listed },
+	pending("comments", "cm"), shown("ShownBody", "body", "cm"), stale("cm"))
 
 // AllCommentFields has all fields of a comment.
 var AllCommentFields = comments.All()
@@ -94,7 +95,8 @@ func (s *Store) Comment(ctx context.Context, caller auth.Caller, fields CommentF
 
 // CommentsByID returns the comments with the given IDs. It does not check visibility: the caller
 // must be allowed to see the objects that refer to them.
-func (s *Store) CommentsByID(ctx context.Context, caller auth.Caller, fields CommentFields, ids []int64) (map[int64]*Comment, error) {
+func (s *Store) CommentsByID(ctx context.Context, caller auth.Caller, fields CommentFields,
+	ids []int64) (map[int64]*Comment, error) {
 	return comments.ByIDs(ctx, s.DB.DB, caller.UserID, fields, ids)
 }
 

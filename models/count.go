@@ -206,7 +206,8 @@ func NoteUnranked(ctx context.Context, tx bun.Tx, thingIDs []int64) error {
 		for _, id := range some {
 			rows = append(strconv.AppendInt(append(rows, ",("...), id, 10), ')')
 		}
-		_, err := tx.NewRaw("INSERT INTO unranked_things (thing_id) VALUES ? ON CONFLICT DO NOTHING", bun.Safe(rows[1:])).Exec(ctx)
+		_, err := tx.NewRaw("INSERT INTO unranked_things (thing_id) VALUES ? ON CONFLICT DO NOTHING", bun.Safe(rows[1:])).
+			Exec(ctx)
 		if err != nil {
 			return err
 		}

@@ -31,11 +31,13 @@ func (db *DB) CountThings(ctx context.Context, tx bun.Tx) error {
 		{CategoryThings, "SELECT category_id AS id, count(*) AS n FROM things WHERE state = 'published' GROUP BY category_id"},
 		{TagThings, "SELECT tt.tag_id AS id, count(*) AS n FROM thing_tags AS tt JOIN things AS t ON t.id = tt.thing_id WHERE t.state = 'published' GROUP BY tt.tag_id"},
 	} {
-		if _, err := tx.NewRaw("DELETE FROM count_changes WHERE of_table = ? AND of_column = ?", c.Table, c.Column).Exec(ctx); err != nil {
+		if _, err := tx.NewRaw("DELETE FROM count_changes WHERE of_table = ? AND of_column = ?", c.Table, c.Column).
+			Exec(ctx); err != nil {
 			return err
 		}
-		_, err := tx.NewRaw("UPDATE ?0 AS o SET ?1 = n.n FROM (SELECT a.id, coalesce(r.n, 0) AS n FROM ?0 AS a LEFT JOIN (?2) AS r ON r.id = a.id) AS n "+
-			"WHERE n.id = o.id AND o.?1 <> n.n", bun.Ident(c.Table), bun.Ident(c.Column), bun.Safe(c.rows)).Exec(ctx)
+		_, err := tx.NewRaw(
+			"UPDATE ?0 AS o SET ?1 = n.n FROM (SELECT a.id, coalesce(r.n, 0) AS n FROM ?0 AS a LEFT JOIN (?2) AS r ON r.id = a.id) AS n "+
+				"WHERE n.id = o.id AND o.?1 <> n.n", bun.Ident(c.Table), bun.Ident(c.Column), bun.Safe(c.rows)).Exec(ctx)
 		if err != nil {
 			return err
 		}

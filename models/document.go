@@ -41,11 +41,13 @@ var (
 			ColumnExpr("m.id, m.name, '' AS tags, u.username AS creator, m.description AS body").Where("m.state = 'published'")
 	}, "m.id"}
 	UserIndex = &Index{"user", "user_documents", func(db bun.IDB) *bun.SelectQuery {
-		return db.NewSelect().TableExpr("users AS u").ColumnExpr("u.id, u.username || ' ' || u.first_name || ' ' || u.last_name AS name, '' AS tags, '' AS creator, '' AS body").Where("u.deleted_at IS NULL")
+		return db.NewSelect().TableExpr("users AS u").
+			ColumnExpr("u.id, u.username || ' ' || u.first_name || ' ' || u.last_name AS name, '' AS tags, '' AS creator, '' AS body").Where("u.deleted_at IS NULL")
 	}, "u.id"}
 	CollectionIndex = &Index{"collection", "collection_documents", func(db bun.IDB) *bun.SelectQuery {
 		return db.NewSelect().TableExpr("collections AS co").Join("JOIN users AS u ON u.id = co.owner_id").
-			ColumnExpr("co.id, co.name, '' AS tags, u.username AS creator, co.description AS body").Where("co.visibility = 'public'")
+			ColumnExpr("co.id, co.name, '' AS tags, u.username AS creator, co.description AS body").
+			Where("co.visibility = 'public'")
 	}, "co.id"}
 )
 
@@ -88,14 +90,16 @@ func (db *DB) IndexFiles(ctx context.Context) (indexed int, err error) {
 		err := db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 			ids = nil
 			var after int64
-			err := db.ForUpdate(tx.NewSelect().Table("outdated_documents").Column("after_id").Where("noun = ?", ThingIndex.Noun)).Scan(ctx, &after)
+			err := db.ForUpdate(tx.NewSelect().Table("outdated_documents").Column("after_id").
+				Where("noun = ?", ThingIndex.Noun)).Scan(ctx, &after)
 			if errors.Is(err, sql.ErrNoRows) {
 				return nil
 			}
 			if err != nil {
 				return err
 			}
-			err = tx.NewSelect().Table("things").Column("id").Where("id > ? AND state = ?", after, Published).Order("id").Limit(200).Scan(ctx, &ids)
+			err = tx.NewSelect().Table("things").Column("id").Where("id > ? AND state = ?", after, Published).Order("id").
+				Limit(200).Scan(ctx, &ids)
 			if err != nil {
 				return err
 			}
@@ -106,7 +110,8 @@ func (db *DB) IndexFiles(ctx context.Context) (indexed int, err error) {
 			if err := db.Index(ctx, tx, ThingIndex, ids...); err != nil {
 				return err
 			}
-			_, err = tx.NewUpdate().Table("outdated_documents").Set("after_id = ?", ids[len(ids)-1]).Where("noun = ?", ThingIndex.Noun).Exec(ctx)
+			_, err = tx.NewUpdate().Table("outdated_documents").Set("after_id = ?", ids[len(ids)-1]).
+				Where("noun = ?", ThingIndex.Noun).Exec(ctx)
 			return err
 		})
 		if err != nil || len(ids) == 0 {
@@ -139,7 +144,8 @@ func (db *DB) Index(ctx context.Context, tx bun.Tx, ix *Index, ids ...int64) err
 	if err := texts.Conn(database.Bind(tx, list)).Scan(ctx, &documents); err != nil {
 		return err
 	}
-	_, err := tx.NewRaw("DELETE FROM ? WHERE ? ?", bun.Safe(ix.documents), db.FullText().id(), condition).Conn(database.Bind(tx, list)).Exec(ctx)
+	_, err := tx.NewRaw("DELETE FROM ? WHERE ? ?", bun.Safe(ix.documents), db.FullText().id(), condition).
+		Conn(database.Bind(tx, list)).Exec(ctx)
 	if err != nil || len(documents) == 0 {
 		return err
 	}
@@ -157,7 +163,8 @@ type Indexed struct {
 }
 
 // insertDocuments inserts documents, and returns their words.
-func (db *DB) insertDocuments(ctx context.Context, tx bun.IDB, ix *Index, documents []Document) (words []string, err error) {
+func (db *DB) insertDocuments(ctx context.Context, tx bun.IDB, ix *Index,
+	documents []Document) (words []string, err error) {
 	of := make([]Indexed, len(documents))
 	for i, d := range documents {
 		of[i] = Indexed{d.ID, d.Fields()}
@@ -175,7 +182,8 @@ func (db *DB) Learn(ctx context.Context, tx bun.IDB, ix *Index, all []string) er
 	for some := range slices.Chunk(slices.Compact(all), 1_000) {
 		words, list := db.FullText().words(some)
 		// Without WHERE, SQLite would take ON for the condition of a join.
-		_, err := tx.NewRaw("INSERT INTO vocabulary (noun, word) SELECT $1, value FROM ? WHERE true ON CONFLICT (noun, word) DO NOTHING", words).
+		_, err := tx.NewRaw(
+			"INSERT INTO vocabulary (noun, word) SELECT $1, value FROM ? WHERE true ON CONFLICT (noun, word) DO NOTHING", words).
 			Conn(database.Bind(tx, ix.Noun, list)).Exec(ctx)
 		if err != nil {
 			return err
@@ -200,8 +208,9 @@ func (db *DB) ReindexAll(ctx context.Context) error {
 // Misindexed returns up to a number of IDs after the given one, in their order, of objects whose
 // document is missing, and of documents whose object is missing.
 func (db *DB) Misindexed(ctx context.Context, ix *Index, after int64, limit int) (ids []int64, err error) {
-	err = db.Write.NewRaw("SELECT d.id FROM (?0) AS d WHERE d.id > ?1 AND NOT EXISTS (SELECT 1 FROM ?2 AS w WHERE w.?3 = d.id) "+
-		"UNION SELECT w.?3 AS id FROM ?2 AS w WHERE w.?3 > ?1 AND NOT EXISTS (SELECT 1 FROM (?0) AS d WHERE d.id = w.?3) ORDER BY id LIMIT ?4",
+	err = db.Write.NewRaw(
+		"SELECT d.id FROM (?0) AS d WHERE d.id > ?1 AND NOT EXISTS (SELECT 1 FROM ?2 AS w WHERE w.?3 = d.id) "+
+			"UNION SELECT w.?3 AS id FROM ?2 AS w WHERE w.?3 > ?1 AND NOT EXISTS (SELECT 1 FROM (?0) AS d WHERE d.id = w.?3) ORDER BY id LIMIT ?4",
 		ix.texts(db.Write), after, bun.Safe(ix.documents), db.FullText().id(), limit).Scan(ctx, &ids)
 	return ids, err
 }
@@ -215,11 +224,13 @@ func (db *DB) IndexUser(ctx context.Context, tx bun.Tx, userID int64) error {
 
 // eachTexts calls fn with the IDs of objects that everyone can find, in batches. those restricts a
 // query of the texts of one type of objects.
-func eachTexts(ctx context.Context, db bun.IDB, those func(*bun.SelectQuery) *bun.SelectQuery, fn func(ix *Index, ids []int64) error) error {
+func eachTexts(ctx context.Context, db bun.IDB, those func(*bun.SelectQuery) *bun.SelectQuery,
+	fn func(ix *Index, ids []int64) error) error {
 	for _, ix := range Indexes {
 		for last := int64(0); ; {
 			var ids []int64
-			err := db.NewSelect().TableExpr("(?) AS d", those(ix.texts(db))).ColumnExpr("d.id").Where("d.id > ?", last).Order("d.id").Limit(500).Scan(ctx, &ids)
+			err := db.NewSelect().TableExpr("(?) AS d", those(ix.texts(db))).ColumnExpr("d.id").Where("d.id > ?", last).
+				Order("d.id").Limit(500).Scan(ctx, &ids)
 			if err != nil {
 				return err
 			}

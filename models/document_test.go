@@ -27,7 +27,8 @@ func TestDeletedUsersAreNotIndexed(t *testing.T) {
 				id = "rowid"
 			}
 			var documents, words int
-			err := s.DB.Read.NewRaw("SELECT (SELECT count(*) FROM user_documents WHERE "+id+" = ?), (SELECT count(*) FROM vocabulary WHERE noun = 'user' AND word = 'deleted')", ada.UserID).
+			err := s.DB.Read.NewRaw(
+				"SELECT (SELECT count(*) FROM user_documents WHERE "+id+" = ?), (SELECT count(*) FROM vocabulary WHERE noun = 'user' AND word = 'deleted')", ada.UserID).
 				Scan(ctx, &documents, &words)
 			if err != nil {
 				t.Fatal(err)

@@ -21,6 +21,7 @@ var (
 
 func (c Changes) AddTo(counts map[string]*int64) error { return c.addTo(counts) }
 
-func (s *Store) FinalizeIn(ctx context.Context, tx bun.Tx, caller auth.Caller, files []FinalizeFile, target Target) error {
+func (s *Store) FinalizeIn(ctx context.Context, tx bun.Tx, caller auth.Caller, files []FinalizeFile,
+	target Target) error {
 	return s.finalize(ctx, tx, caller, files, target)
 }

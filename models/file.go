@@ -98,7 +98,8 @@ type File struct {
 type FileFields = fieldset.Set[File]
 
 // previewFields are the fields of a preview that are read with its file.
-var previewFields = fieldset.Of[Preview]("ID", "SHA256", "Subject", "Version", "State", "Stage", "Progress", "Error", "Reason", "Attempts", "ImageFormat",
+var previewFields = fieldset.Of[Preview]("ID", "SHA256", "Subject", "Version", "State", "Stage", "Progress", "Error",
+	"Reason", "Attempts", "ImageFormat",
 	"Width", "Height", "Threejs", "GLB")
 
 // The columns of a preview that are large.
@@ -113,29 +114,34 @@ func (f *File) Path() string { return path.Join(f.Folder, f.Name) }
 var files = database.NewTable(func(f *File) (int64, *database.Listed) { return f.ID, &f.Listed },
 	// The sum with the downloads that are not folded yet is always exact.
 	database.Computed{Fields: []string{"NewDownloads"}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
-		return q.ColumnExpr("(SELECT count(*) FROM new_downloads AS nd WHERE nd.thing_id = f.thing_id AND nd.file_id = f.id) AS new_downloads")
+		return q.ColumnExpr(
+			"(SELECT count(*) FROM new_downloads AS nd WHERE nd.thing_id = f.thing_id AND nd.file_id = f.id) AS new_downloads")
 	}},
-	database.Computed{Fields: []string{"Preview", "PreviewMesh", "PreviewPrinting"}, Add: func(q *bun.SelectQuery, r database.Row) *bun.SelectQuery {
-		columns := previewFields
-		if r.Has("PreviewMesh") {
-			columns = columns.With(previewMesh)
-			q = q.ColumnExpr("true AS preview_mesh")
-		}
-		if r.Has("PreviewPrinting") {
-			columns = columns.With(previewPrinting)
-			q = q.ColumnExpr("true AS preview_printing")
-		}
-		return database.AddColumns(q.Join("LEFT JOIN previews AS fp ON fp.id = f.preview_id"), r.Builder, columns, "fp", "preview__")
-	}},
-	database.Computed{Fields: []string{"ThingState", "ThingOwner", "ThingTakenDown", "ThingHidden"}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
-		return q.Join("LEFT JOIN things AS ft ON ft.id = f.thing_id").ColumnExpr("coalesce(ft.state, '') AS thing_state, " +
-			"coalesce(ft.owner_id, 0) AS thing_owner, ft.taken_down_at IS NOT NULL AS thing_taken_down, coalesce(ft.hidden_state, '') AS thing_hidden")
-	}},
-	database.Computed{Fields: []string{"MakeState", "MakeOwner", "MakeTakenDown"}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
-		return q.Join("LEFT JOIN comments AS fc ON f.target_type = 'comment' AND fc.id = f.target_id").
-			Join("LEFT JOIN makes AS fm ON fm.id = CASE WHEN f.target_type = 'make' THEN f.target_id WHEN fc.target_type = 'make' THEN fc.target_id END").
-			ColumnExpr("coalesce(fm.state, '') AS make_state, coalesce(fm.owner_id, 0) AS make_owner, fm.taken_down_at IS NOT NULL AS make_taken_down")
-	}},
+	database.Computed{Fields: []string{"Preview", "PreviewMesh", "PreviewPrinting"},
+		Add: func(q *bun.SelectQuery, r database.Row) *bun.SelectQuery {
+			columns := previewFields
+			if r.Has("PreviewMesh") {
+				columns = columns.With(previewMesh)
+				q = q.ColumnExpr("true AS preview_mesh")
+			}
+			if r.Has("PreviewPrinting") {
+				columns = columns.With(previewPrinting)
+				q = q.ColumnExpr("true AS preview_printing")
+			}
+			return database.AddColumns(q.Join("LEFT JOIN previews AS fp ON fp.id = f.preview_id"), r.Builder, columns, "fp",
+				"preview__")
+		}},
+	database.Computed{Fields: []string{"ThingState", "ThingOwner", "ThingTakenDown", "ThingHidden"},
+		Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
+			return q.Join("LEFT JOIN things AS ft ON ft.id = f.thing_id").ColumnExpr("coalesce(ft.state, '') AS thing_state, " +
+				"coalesce(ft.owner_id, 0) AS thing_owner, ft.taken_down_at IS NOT NULL AS thing_taken_down, coalesce(ft.hidden_state, '') AS thing_hidden")
+		}},
+	database.Computed{Fields: []string{"MakeState", "MakeOwner", "MakeTakenDown"},
+		Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
+			return q.Join("LEFT JOIN comments AS fc ON f.target_type = 'comment' AND fc.id = f.target_id").
+				Join("LEFT JOIN makes AS fm ON fm.id = CASE WHEN f.target_type = 'make' THEN f.target_id WHEN fc.target_type = 'make' THEN fc.target_id END").
+				ColumnExpr("coalesce(fm.state, '') AS make_state, coalesce(fm.owner_id, 0) AS make_owner, fm.taken_down_at IS NOT NULL AS make_taken_down")
+		}},
 )
 
 // AllFileFields has all fields of a file.
@@ -286,7 +292,8 @@ type filesOnKey struct {
 
 // Text implements [database.Key].
 func (k filesOnKey) Text(b *database.Builder) (string, error) {
-	return b.Text(k.add(b).Where("f.target_type = ? AND f.target_id ? AND f.state = ?", k.on, b.InList(0), Finalized).Order("f.target_id", "f.rank", "f.id"))
+	return b.Text(k.add(b).Where("f.target_type = ? AND f.target_id ? AND f.state = ?", k.on, b.InList(0), Finalized).
+		Order("f.target_id", "f.rank", "f.id"))
 }
 
 // add selects the fields of files on targets of one type.
@@ -321,13 +328,15 @@ func (k firstImagesKey) Text(b *database.Builder) (string, error) {
 		ColumnExpr("files.id, row_number() OVER (PARTITION BY target_id ORDER BY CASE WHEN "+done+" THEN 0 ELSE 1 END, "+imageOrder+") AS place", PreviewDone).
 		Join("JOIN previews AS p ON p.id = files.preview_id").
 		Where("target_type = ? AND target_id ? AND files.state = ?", k.on, b.InList(0), Finalized).
-		Where("kind = ? AND p.state IN (?, ?) OR (kind = ? OR rendering_id <> 0) AND "+done, Image, PreviewWaiting, PreviewRunning, Image, PreviewDone)
+		Where("kind = ? AND p.state IN (?, ?) OR (kind = ? OR rendering_id <> 0) AND "+done, Image, PreviewWaiting,
+			PreviewRunning, Image, PreviewDone)
 	return b.Text(k.add(b).Where("f.id IN (SELECT id FROM (?) AS p WHERE place = 1)", places))
 }
 
 // FirstImages returns the file with the first image of each target of one type that has an image
 // with a thumbnail, or one that is being made, by target ID.
-func (s *Store) FirstImages(ctx context.Context, fields FileFields, on TargetType, ids []int64) (map[int64]*File, error) {
+func (s *Store) FirstImages(ctx context.Context, fields FileFields, on TargetType,
+	ids []int64) (map[int64]*File, error) {
 	images := make(map[int64]*File, len(ids))
 	if len(ids) == 0 {
 		return images, nil
@@ -351,7 +360,8 @@ const (
 // ChangeFile locks a finalized file and its target and calls change. It returns Forbidden if the
 // caller is not among who, and Conflict if the file is a pending upload. If the target is a thing
 // or a make, its modification time changes. It opens a transaction.
-func (s *Store) ChangeFile(ctx context.Context, caller auth.Caller, id int64, on *Target, who Changers, change func(ctx context.Context, tx bun.Tx, f *File, owner int64) error) error {
+func (s *Store) ChangeFile(ctx context.Context, caller auth.Caller, id int64, on *Target, who Changers,
+	change func(ctx context.Context, tx bun.Tx, f *File, owner int64) error) error {
 	if _, err := s.File(ctx, caller, FileAccess, id); err != nil {
 		return err
 	}
@@ -371,7 +381,8 @@ func (s *Store) ChangeFile(ctx context.Context, caller auth.Caller, id int64, on
 		}
 		// The target is locked before the file, as in finalizations.
 		locked, err := s.LockOwned(ctx, tx, caller, target)
-		if err != nil && !(who == OwnerOrModerators && CodeOf(err) == Forbidden && CheckDecides(caller, locked.Owner) == nil) {
+		if err != nil && !(who == OwnerOrModerators && CodeOf(err) == Forbidden &&
+			CheckDecides(caller, locked.Owner) == nil) {
 			return err
 		}
 		f, err := s.LockFile(ctx, tx, id)

@@ -8,7 +8,8 @@ import (
 
 func TestCleanFilename(t *testing.T) {
 	for given, want := range map[string]string{
-		"a.stl": "a.stl", " a b.stl ": "a b.stl", "/etc/passwd": "passwd", `..\..\a`: "a", "a/": "", "..": "", ".": "", "": "",
+		"a.stl": "a.stl", " a b.stl ": "a b.stl", "/etc/passwd": "passwd", `..\..\a`: "a", "a/": "", "..": "", ".": "",
+		"":       "",
 		"a\x00b": "", "\xff": "", "a\nb\x7f\u0085": "ab", "\u202egnp.exe": "gnp.exe", "e\u0301.stl": "e\u0301.stl",
 		strings.Repeat("x", 300) + ".stl": strings.Repeat("x", 251) + ".stl",
 		"a." + strings.Repeat("y", 300):   "a." + strings.Repeat("y", 253),
@@ -29,7 +30,8 @@ func FuzzCleanFilename(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if name == "" || name == "." || name == ".." || len(name) > maxFilename || !utf8.ValidString(name) || strings.ContainsAny(name, "/\\\x00\n\r") {
+		if name == "" || name == "." || name == ".." || len(name) > maxFilename || !utf8.ValidString(name) ||
+			strings.ContainsAny(name, "/\\\x00\n\r") {
 			t.Errorf("cleanFilename(%q) = %q", given, name)
 		}
 		if again, err := CleanFilename("name", name); err != nil || again != strings.TrimSpace(name) {
@@ -72,7 +74,8 @@ func TestClassify(t *testing.T) {
 		{"application/octet-stream", "a.stl", Image, Model, "model/stl"},
 	} {
 		if kind, contentType := Classify(c.sniffed, c.name, c.declared); kind != c.kind || contentType != c.contentType {
-			t.Errorf("classify(%q, %q, %q) = %s, %s; want %s, %s", c.sniffed, c.name, c.declared, kind, contentType, c.kind, c.contentType)
+			t.Errorf("classify(%q, %q, %q) = %s, %s; want %s, %s", c.sniffed, c.name, c.declared, kind, contentType, c.kind,
+				c.contentType)
 		}
 	}
 }

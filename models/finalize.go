@@ -39,7 +39,8 @@ type Content struct {
 // an upload does not exist or has no bytes yet, and Forbidden if the target belongs to another
 // user. It returns Conflict if a file is attached to another target, or if the target would have
 // more files than MaxFilesOf returns. It opens a transaction.
-func (s *Store) Finalize(ctx context.Context, caller auth.Caller, files []FinalizeFile, target Target) ([]*File, error) {
+func (s *Store) Finalize(ctx context.Context, caller auth.Caller, files []FinalizeFile,
+	target Target) ([]*File, error) {
 	keys, err := s.Promote(ctx, caller, files)
 	if err != nil {
 		return nil, err
@@ -73,7 +74,8 @@ func (s *Store) Finalize(ctx context.Context, caller auth.Caller, files []Finali
 // no target.
 func (s *Store) FinalizeOne(ctx context.Context, caller auth.Caller, id int64) (*File, error) {
 	var rows []*File
-	if err := s.DB.Write.NewSelect().Model(&rows).Where("f.id = ? AND f.owner_id = ?", id, caller.UserID).Scan(ctx); err != nil {
+	if err := s.DB.Write.NewSelect().Model(&rows).Where("f.id = ? AND f.owner_id = ?", id, caller.UserID).
+		Scan(ctx); err != nil {
 		return nil, err
 	}
 	switch {
@@ -119,7 +121,8 @@ func (s *Store) Promote(ctx context.Context, caller auth.Caller, files []Finaliz
 		return nil, err
 	}
 	var rows []*File
-	err = s.DB.Write.NewSelect().Model(&rows).Where("f.id IN (?) AND f.owner_id = ? AND f.state = ?", bun.List(ids), caller.UserID, Pending).Scan(ctx)
+	err = s.DB.Write.NewSelect().Model(&rows).Where("f.id IN (?) AND f.owner_id = ? AND f.state = ?", bun.List(ids),
+		caller.UserID, Pending).Scan(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +147,8 @@ func (s *Store) Sweep(ctx context.Context, keys []string) {
 
 // finalize updates the rows for Finalize. Locks are acquired in a fixed order (target, files by ID,
 // contents by hash), so that concurrent finalizations do not deadlock.
-func (s *Store) finalize(ctx context.Context, tx bun.Tx, caller auth.Caller, files []FinalizeFile, target Target) error {
+func (s *Store) finalize(ctx context.Context, tx bun.Tx, caller auth.Caller, files []FinalizeFile,
+	target Target) error {
 	ids, err := s.checkBatch(files)
 	if err != nil {
 		return err
@@ -154,7 +158,8 @@ func (s *Store) finalize(ctx context.Context, tx bun.Tx, caller auth.Caller, fil
 		return err
 	}
 	var rows []*File
-	if err := s.DB.ForUpdate(tx.NewSelect().Model(&rows).Where("f.id IN (?)", bun.List(ids)).Order("f.id")).Scan(ctx); err != nil {
+	if err := s.DB.ForUpdate(tx.NewSelect().Model(&rows).Where("f.id IN (?)", bun.List(ids)).Order("f.id")).
+		Scan(ctx); err != nil {
 		return err
 	}
 	byID := make(map[int64]*File, len(rows))
@@ -221,7 +226,8 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, unranked m
 		return err
 	}
 	if most := int64(s.MaxFilesOf(on.Type)); there.Files+int64(len(files)) > most {
-		e := Fail(Conflict, "files: %s %d has %d files and would get %d more, and at most %d are allowed", on.Type, on.ID, there.Files, len(files), most)
+		e := Fail(Conflict, "files: %s %d has %d files and would get %d more, and at most %d are allowed", on.Type, on.ID,
+			there.Files, len(files), most)
 		e.Field, e.Limit = "files", most
 		return e
 	}
@@ -231,7 +237,8 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, unranked m
 		}
 	}
 	processed := make(map[PreviewState][]*File) // by state of their previews, if these exist already
-	byContent := slices.SortedFunc(slices.Values(files), func(a, b *File) int { return strings.Compare(a.SHA256, b.SHA256) })
+	byContent := slices.SortedFunc(slices.Values(files),
+		func(a, b *File) int { return strings.Compare(a.SHA256, b.SHA256) })
 	for _, f := range byContent {
 		c, err := LockContent(ctx, tx, f.SHA256, f.Size)
 		if err != nil {
@@ -267,7 +274,8 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, unranked m
 		f.State, f.ObjectKey, f.FinalizedAt, f.ExpiresAt = Finalized, "", &at, nil
 		f.TargetType, f.TargetID, f.ThingID = on.Type, on.ID, on.ThingID
 		_, err := tx.NewUpdate().Model(f).
-			Column("state", "object_key", "finalized_at", "expires_at", "target_type", "target_id", "thing_id", "rank", "preview_id", "rendering_id").WherePK().Exec(ctx)
+			Column("state", "object_key", "finalized_at", "expires_at", "target_type", "target_id", "thing_id", "rank",
+				"preview_id", "rendering_id").WherePK().Exec(ctx)
 		if err != nil {
 			return err
 		}
@@ -295,13 +303,15 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, unranked m
 // creates a missing row.
 func LockContent(ctx context.Context, tx bun.Tx, sha256 string, size int64) (*Content, error) {
 	c := &Content{SHA256: sha256, Size: size, CreatedAt: Now()}
-	_, err := tx.NewInsert().Model(c).On("CONFLICT (sha256) DO UPDATE").Set("size = EXCLUDED.size").Returning("damaged_at").Exec(ctx)
+	_, err := tx.NewInsert().Model(c).On("CONFLICT (sha256) DO UPDATE").Set("size = EXCLUDED.size").
+		Returning("damaged_at").Exec(ctx)
 	return c, err
 }
 
 // HoldContent locks the row of a content like [LockContent], but needs no size: it does not change
 // the stored one.
 func HoldContent(ctx context.Context, tx bun.Tx, sha256 string) error {
-	_, err := tx.NewInsert().Model(&Content{SHA256: sha256, CreatedAt: Now()}).On("CONFLICT (sha256) DO UPDATE").Set("sha256 = EXCLUDED.sha256").Exec(ctx)
+	_, err := tx.NewInsert().Model(&Content{SHA256: sha256, CreatedAt: Now()}).On("CONFLICT (sha256) DO UPDATE").
+		Set("sha256 = EXCLUDED.sha256").Exec(ctx)
 	return err
 }

@@ -41,7 +41,8 @@ func TestFinalizeRanks(t *testing.T) {
 		} {
 			files := make([]models.FinalizeFile, len(c.given))
 			for j, rank := range c.given {
-				f, err := s.Uploads.Upload(ctx, ada, uploads.NewUpload{Name: "a.stl", Bytes: strings.NewReader(fmt.Sprintf("solid %d %d", i, j))})
+				f, err := s.Uploads.Upload(ctx, ada,
+					uploads.NewUpload{Name: "a.stl", Bytes: strings.NewReader(fmt.Sprintf("solid %d %d", i, j))})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -66,7 +67,8 @@ func TestFinalizeRanks(t *testing.T) {
 		}
 
 		// The rendering of a model can be the last image.
-		if _, err := s.DB.Write.NewRaw("UPDATE files SET rank = 1, rendering_rank = 5 WHERE target_id = ?", thing.ID).Exec(ctx); err != nil {
+		if _, err := s.DB.Write.NewRaw("UPDATE files SET rank = 1, rendering_rank = 5 WHERE target_id = ?", thing.ID).
+			Exec(ctx); err != nil {
 			t.Fatal(err)
 		}
 		f, err := s.Uploads.Upload(ctx, ada, uploads.NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid last")})

@@ -54,7 +54,9 @@ func (textVectors) insert(ctx context.Context, tx bun.IDB, ix *Index, documents 
 	for i, d := range documents {
 		ids[i], vectors[i] = d.ID, vector(d.Fields)
 	}
-	_, err := tx.NewRaw("INSERT INTO ? (id, words) SELECT id, CAST(words AS tsvector) FROM unnest($1::bigint[], $2::text[]) AS d (id, words)", bun.Safe(ix.documents)).
+	_, err := tx.NewRaw(
+		"INSERT INTO ? (id, words) SELECT id, CAST(words AS tsvector) FROM unnest($1::bigint[], $2::text[]) AS d (id, words)",
+		bun.Safe(ix.documents)).
 		Conn(database.Bind(tx, ids, vectors)).Exec(ctx)
 	return err
 }

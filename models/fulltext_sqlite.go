@@ -67,7 +67,8 @@ func (fts5) insert(ctx context.Context, tx bun.IDB, ix *Index, documents []Index
 
 func (fts5) Add(rows *database.Bulk, ix *Index, d Indexed) {
 	rows.Add(ix.documents, "rowid, name, tags, creator, body", d.ID,
-		strings.Join(d.Fields[0], " "), strings.Join(d.Fields[1], " "), strings.Join(d.Fields[2], " "), strings.Join(d.Fields[3], " "))
+		strings.Join(d.Fields[0], " "), strings.Join(d.Fields[1], " "), strings.Join(d.Fields[2], " "),
+		strings.Join(d.Fields[3], " "))
 }
 
 func (fts5) words(texts []string) (table bun.Safe, list any) {
@@ -83,5 +84,6 @@ func (fts5) Similar(db *DB, word string) string {
 	if trigrams == nil {
 		return "false"
 	}
-	return db.Read.NewRaw("id IN (SELECT rowid FROM vocabulary_trigrams WHERE vocabulary_trigrams MATCH ?)", strings.Join(trigrams, " OR ")).String()
+	return db.Read.NewRaw("id IN (SELECT rowid FROM vocabulary_trigrams WHERE vocabulary_trigrams MATCH ?)",
+		strings.Join(trigrams, " OR ")).String()
 }

@@ -27,7 +27,8 @@ var (
 	CommentBody           = MarkdownText{"comments", "body"}
 	userBio               = MarkdownText{"users", "bio"}
 
-	markdownTexts = []MarkdownText{thingDescription, thingInstructions, MakeDescription, CollectionDescription, CommentBody, userBio}
+	markdownTexts = []MarkdownText{thingDescription, thingInstructions, MakeDescription, CollectionDescription,
+		CommentBody, userBio}
 )
 
 // TextsOf returns the texts of a table.

@@ -47,7 +47,8 @@ func (s *Store) OpenContent(ctx context.Context, sha256 string) (*bucket.Source,
 	}
 	var keys []string
 	err := s.DB.Read.NewSelect().Model((*File)(nil)).Column("f.object_key").
-		Where("f.sha256 = ? AND f.state = ? AND f.object_key <> '' AND f.missing_since IS NULL", sha256, Finalized).Limit(10).Scan(ctx, &keys)
+		Where("f.sha256 = ? AND f.state = ? AND f.object_key <> '' AND f.missing_since IS NULL", sha256, Finalized).Limit(10).
+		Scan(ctx, &keys)
 	if err != nil {
 		return nil, err
 	}

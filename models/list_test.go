@@ -38,7 +38,8 @@ type position struct {
 
 // listOf returns a list whose nodes are in a table.
 func listOf[T any](s *catalogue.Catalogue, nodes *database.Table[T], list models.List, parent, want int64) parentList {
-	return parentList{list: list, parent: parent, want: want, page: func(t *testing.T, parents []int64, part models.Slice) map[int64]positions {
+	return parentList{list: list, parent: parent, want: want, page: func(t *testing.T, parents []int64,
+		part models.Slice) map[int64]positions {
 		t.Helper()
 		pages, err := nodes.Pages(t.Context(), list, list.Caller, nodes.All(), parents, part)
 		if err != nil {
@@ -100,7 +101,8 @@ func preparedLists(t *testing.T, s *catalogue.Catalogue, ada auth.Caller) map[st
 	must(err)
 	var thingIDs []int64
 	for range 4 {
-		remix, err := s.CreateThing(ctx, ada, models.NewThing{Name: "a", Description: "a", License: models.CC, Category: "Art", Tags: []string{"gear"}, AncestorIDs: []int64{first.ID, second.ID, draft.ID}})
+		remix, err := s.CreateThing(ctx, ada, models.NewThing{Name: "a", Description: "a", License: models.CC,
+			Category: "Art", Tags: []string{"gear"}, AncestorIDs: []int64{first.ID, second.ID, draft.ID}})
 		must(err)
 		f, err := s.Uploads.Upload(ctx, ada, uploads.NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid a")})
 		must(err)
@@ -112,13 +114,15 @@ func preparedLists(t *testing.T, s *catalogue.Catalogue, ada auth.Caller) map[st
 	}
 	tagsOfFirst, err := s.TagsOf(ctx, models.AllTagFields, thingIDs[:1])
 	must(err)
-	album, err := s.Collections.CreateCollection(ctx, ada, collections.NewCollection{Name: "a", Visibility: models.PublicCollection})
+	album, err := s.Collections.CreateCollection(ctx, ada, collections.NewCollection{Name: "a",
+		Visibility: models.PublicCollection})
 	must(err)
 	_, err = s.Collections.MoveThings(ctx, ada, collections.MoveThings{CollectionID: album.ID, ThingIDs: thingIDs})
 	must(err)
 	var comment, makeID int64
 	for i, id := range append(thingIDs, first.ID, first.ID) {
-		c, err := s.Comments.CreateComment(ctx, ben, comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: id}, Body: "a"})
+		c, err := s.Comments.CreateComment(ctx, ben, comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: id},
+			Body: "a"})
 		must(err)
 		for range 3 {
 			_, err = s.Comments.CreateComment(ctx, ada, comments.NewComment{ParentID: &c.ID, Body: "b"})
@@ -136,7 +140,8 @@ func preparedLists(t *testing.T, s *catalogue.Catalogue, ada auth.Caller) map[st
 			must(s.Social.Watch(ctx, ben, models.Target{Type: models.OnThing, ID: id}))
 		}
 	}
-	_, err = s.Comments.CreateComment(ctx, ben, comments.NewComment{Target: &models.Target{Type: models.OnMake, ID: makeID}, Body: "a"})
+	_, err = s.Comments.CreateComment(ctx, ben,
+		comments.NewComment{Target: &models.Target{Type: models.OnMake, ID: makeID}, Body: "a"})
 	must(err)
 	_, err = s.Social.Follow(ctx, ben, "ada")
 	must(err)
@@ -187,7 +192,8 @@ func (c parentList) checkPages(t *testing.T, name string, parents []int64) {
 		t.Fatalf("%s: got %d entries, want %d", name, len(all), c.want)
 	}
 	first, last := &all[0].Position, &all[c.want-1].Position
-	for _, part := range []models.Slice{{First: 100}, {First: 2}, {First: 2, Offset: 1}, {First: 2, Offset: 2}, {Last: 2}, {First: 2, After: first}, {Last: 2, Before: last}, {First: 9, After: first, Before: last}} {
+	for _, part := range []models.Slice{{First: 100}, {First: 2}, {First: 2, Offset: 1}, {First: 2, Offset: 2}, {Last: 2},
+		{First: 2, After: first}, {Last: 2, Before: last}, {First: 9, After: first, Before: last}} {
 		among := page(parents, part)
 		if part.Offset > 0 {
 			from := min(int(part.Offset), len(all))
@@ -198,7 +204,8 @@ func (c parentList) checkPages(t *testing.T, name string, parents []int64) {
 		}
 		for _, parent := range parents {
 			if alone := page([]int64{parent}, part); !reflect.DeepEqual(alone[parent], among[parent]) {
-				t.Errorf("%s, parent %d, %+v: got %+v among others, want %+v as alone", name, parent, part, among[parent], alone[parent])
+				t.Errorf("%s, parent %d, %+v: got %+v among others, want %+v as alone", name, parent, part, among[parent],
+					alone[parent])
 			}
 		}
 	}
@@ -209,7 +216,8 @@ func (c parentList) checkPages(t *testing.T, name string, parents []int64) {
 func TestCountsWithBounds(t *testing.T) {
 	cataloguetest.Each(t, func(t *testing.T, s *catalogue.Catalogue, ada auth.Caller) {
 		for range 3 {
-			if _, err := s.Collections.CreateCollection(t.Context(), ada, collections.NewCollection{Name: "a", Visibility: models.PublicCollection}); err != nil {
+			if _, err := s.Collections.CreateCollection(t.Context(), ada, collections.NewCollection{Name: "a",
+				Visibility: models.PublicCollection}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -46,7 +46,8 @@ type Make struct {
 type MakeFields = fieldset.Set[Make]
 
 var makes = database.NewTable(func(m *Make) (int64, *database.Listed) { return m.ID, &m.Listed },
-	pending("makes", "m"), liked(OnMake, "m"), watched(OnMake, "m"), shown("ShownDescription", "description", "m"), stale("m"))
+	pending("makes", "m"), liked(OnMake, "m"), watched(OnMake, "m"), shown("ShownDescription", "description", "m"),
+	stale("m"))
 
 // AllMakeFields has all fields of a make.
 var AllMakeFields = makes.All()
@@ -71,7 +72,8 @@ func (m *Make) AfterScanRow(ctx context.Context) error {
 	if m.Print != nil {
 		m.Print.MakeID = m.ID
 	}
-	return m.Changes.addTo(map[string]*int64{"like_count": &m.LikeCount, "comment_count": &m.CommentCount, "root_comment_count": &m.RootCommentCount})
+	return m.Changes.addTo(map[string]*int64{"like_count": &m.LikeCount, "comment_count": &m.CommentCount,
+		"root_comment_count": &m.RootCommentCount})
 }
 
 // PublishMake publishes a locked make. Users who can
@@ -87,7 +89,8 @@ func (s *Store) PublishMake(ctx context.Context, tx bun.Tx, m *Make) error {
 	}
 	var owner int64 // of the thing
 	if m.ThingID != 0 {
-		if err := tx.NewSelect().Model((*Thing)(nil)).Column("t.owner_id").Where("t.id = ?", m.ThingID).Scan(ctx, &owner); err != nil {
+		if err := tx.NewSelect().Model((*Thing)(nil)).Column("t.owner_id").Where("t.id = ?", m.ThingID).
+			Scan(ctx, &owner); err != nil {
 			return err
 		}
 	}
@@ -101,7 +104,8 @@ func (s *Store) PublishMake(ctx context.Context, tx bun.Tx, m *Make) error {
 // subtracts them if by is -1.
 func (s *Store) countMakesOf(ctx context.Context, tx bun.Tx, thingID, by int64) error {
 	var makes []Make
-	err := s.DB.ForUpdate(tx.NewSelect().Model(&makes).Column("m.id", "m.owner_id", "m.state").Where("m.thing_id = $1").Order("m.id")).
+	err := s.DB.ForUpdate(tx.NewSelect().Model(&makes).Column("m.id", "m.owner_id", "m.state").Where("m.thing_id = $1").
+		Order("m.id")).
 		Conn(database.Bind(tx, thingID)).Scan(ctx)
 	if err != nil {
 		return err
@@ -165,7 +169,8 @@ func (m *Make) Allows(caller auth.Caller) error {
 
 // MakesByID returns the makes with the given IDs. It does not check visibility: the caller must be
 // allowed to see the object that refers to them.
-func (s *Store) MakesByID(ctx context.Context, caller auth.Caller, fields MakeFields, ids []int64) (map[int64]*Make, error) {
+func (s *Store) MakesByID(ctx context.Context, caller auth.Caller, fields MakeFields,
+	ids []int64) (map[int64]*Make, error) {
 	return makes.ByIDs(ctx, s.DB.DB, caller.UserID, fields, ids)
 }
 

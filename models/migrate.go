@@ -215,7 +215,9 @@ func (db *DB) growNewDownloads(ctx context.Context, tx bun.Tx) error {
 	if err := tx.NewRaw("SELECT pg_relation_size('new_downloads') < ?", size).Scan(ctx, &short); err != nil || !short {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, "INSERT INTO new_downloads (id, thing_id, file_id) SELECT -n, 0, 0 FROM generate_series(1, ?) AS n", rows); err != nil {
+	if _, err := tx.ExecContext(ctx,
+		"INSERT INTO new_downloads (id, thing_id, file_id) SELECT -n, 0, 0 FROM generate_series(1, ?) AS n",
+		rows); err != nil {
 		return err
 	}
 	_, err := tx.ExecContext(ctx, "DELETE FROM new_downloads WHERE id < 0")

@@ -236,7 +236,9 @@ func TestMigrationsHaveNoTimeout(t *testing.T) {
 	t.Parallel()
 	address := pgtest.Database(t)
 	other := openTestDB(t, address)
-	if _, err := other.SQL().ExecContext(t.Context(), "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET statement_timeout = 100', current_database()); END $$"); err != nil {
+	if _, err := other.SQL().
+		ExecContext(t.Context(),
+			"DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET statement_timeout = 100', current_database()); END $$"); err != nil {
 		t.Fatal(err)
 	}
 	tx, err := other.SQL().BeginTx(t.Context(), nil)
@@ -273,7 +275,9 @@ func TestThingsAreVacuumedEarly(t *testing.T) {
 		t.Fatal(err)
 	}
 	var options string
-	err := db.Read.NewRaw("SELECT coalesce(array_to_string(reloptions, ' '), '') FROM pg_class WHERE oid = 'things'::regclass").Scan(t.Context(), &options)
+	err := db.Read.NewRaw(
+		"SELECT coalesce(array_to_string(reloptions, ' '), '') FROM pg_class WHERE oid = 'things'::regclass").
+		Scan(t.Context(), &options)
 	if err != nil || options != "autovacuum_vacuum_scale_factor=0.02" {
 		t.Errorf("the options of things are %q (%v)", options, err)
 	}
@@ -300,7 +304,8 @@ func TestDatabaseOfAnotherProgram(t *testing.T) {
 		t.Errorf("migrate: got %v, want %s", err, want)
 	}
 	var tables []string
-	if err := db.Read.NewRaw("SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite%'").Scan(ctx, &tables); err != nil || !slices.Equal(tables, []string{"birds"}) {
+	if err := db.Read.NewRaw("SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite%'").
+		Scan(ctx, &tables); err != nil || !slices.Equal(tables, []string{"birds"}) {
 		t.Errorf("got the tables %v, %v; want birds only", tables, err)
 	}
 }

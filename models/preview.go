@@ -86,15 +86,18 @@ func (s *Store) SchedulePreview(ctx context.Context, tx bun.Tx, f *File) (int64,
 	if subject == "" {
 		return 0, "", nil
 	}
-	p := &Preview{SHA256: f.SHA256, Subject: subject, Version: preview.Version, State: PreviewWaiting, OwnerID: f.OwnerID, BeatAt: Now()}
-	_, err := tx.NewInsert().Model(p).On("CONFLICT (sha256, subject) DO UPDATE").Set("subject = EXCLUDED.subject").Returning("id, state").Exec(ctx)
+	p := &Preview{SHA256: f.SHA256, Subject: subject, Version: preview.Version, State: PreviewWaiting, OwnerID: f.OwnerID,
+		BeatAt: Now()}
+	_, err := tx.NewInsert().Model(p).On("CONFLICT (sha256, subject) DO UPDATE").Set("subject = EXCLUDED.subject").
+		Returning("id, state").Exec(ctx)
 	return p.ID, p.State, err
 }
 
 // ReadPreview returns a preview without its mesh and what slicers say. It returns NotFound if there
 // is no such preview.
 func (s *Store) ReadPreview(ctx context.Context, id int64) (*Preview, error) {
-	return One(s, ctx, auth.Caller{}, previews, previews.All().Without(fieldset.Of[Preview]("Mesh", "Printing")), "preview", id)
+	return One(s, ctx, auth.Caller{}, previews, previews.All().Without(fieldset.Of[Preview]("Mesh", "Printing")),
+		"preview", id)
 }
 
 // Parts returns the parts of a finished preview, without the image sizes that are generated on

@@ -37,7 +37,8 @@ func CheckOwnProfile(caller auth.Caller, u *User) error {
 // empty one removes it. It returns Forbidden if Username is that of another user, or if the caller
 // may not change the e-mail address. It opens a transaction.
 func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c ProfileChange) (*User, error) {
-	err := errors.Join(optionalLine("firstName", c.FirstName, MaxName), optionalLine("lastName", c.LastName, MaxName), checkOptionalEmail(c.Email),
+	err := errors.Join(optionalLine("firstName", c.FirstName, MaxName), optionalLine("lastName", c.LastName, MaxName),
+		checkOptionalEmail(c.Email),
 		CheckOptional("bio", c.Bio, MaxText), CheckOptional("location", c.Location, MaxName))
 	if err != nil {
 		return nil, err
@@ -70,7 +71,8 @@ func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c Profile
 		Assign(&u.LastName, c.LastName)
 		newEmail := c.Email != nil && *c.Email != u.Email
 		if newEmail && !changesEmail(caller) {
-			return Fail(Forbidden, "changing the e-mail address requires a browser session, or an access token of the user that has all scopes and does not expire")
+			return Fail(Forbidden,
+				"changing the e-mail address requires a browser session, or an access token of the user that has all scopes and does not expire")
 		}
 		Assign(&u.Email, c.Email)
 		Assign(&u.Bio, c.Bio)
@@ -78,7 +80,8 @@ func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c Profile
 		Assign(&u.DefaultLicense, c.DefaultLicense)
 		Assign(&u.HidesNSFW, c.HidesNSFW)
 		Assign(&u.HidesAI, c.HidesAI)
-		_, err = html.Update(tx.NewUpdate().Model(u).Column("first_name", "last_name", "email", "bio", "location", "default_license", "hides_nsfw", "hides_ai").WherePK()).Exec(ctx)
+		_, err = html.Update(tx.NewUpdate().Model(u).Column("first_name", "last_name", "email", "bio", "location",
+			"default_license", "hides_nsfw", "hides_ai").WherePK()).Exec(ctx)
 		if err == nil && newEmail && u.Email != "" && s.Options.SendsMail {
 			err = s.Enqueue(ctx, tx, Work{Mail: &Mail{Purpose: ConfirmationLink, UserID: u.ID}})
 		}
@@ -98,7 +101,8 @@ func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c Profile
 // receives the mails can reset the password and sign in. So a token must not change the address if
 // a browser session has more scopes, lasts longer, or is no application.
 func changesEmail(caller auth.Caller) bool {
-	return caller.ApplicationID == 0 && caller.ExpiresAt.IsZero() && caller.Scopes.Has(auth.Read) && (caller.Role == auth.Member || caller.Scopes.Has(auth.Admin))
+	return caller.ApplicationID == 0 && caller.ExpiresAt.IsZero() && caller.Scopes.Has(auth.Read) &&
+		(caller.Role == auth.Member || caller.Scopes.Has(auth.Admin))
 }
 
 // checkOptionalEmail returns BadInput if an address that is not nil or empty is not a valid e-mail

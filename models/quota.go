@@ -81,23 +81,28 @@ func (s *Store) Usage(ctx context.Context, caller auth.Caller) (*Usage, error) {
 // UsageOf returns the usage of a user, only for the quotas in wanted that are not 0.
 func (s *Store) UsageOf(ctx context.Context, db bun.IDB, userID int64, wanted Quotas) (*Usage, error) {
 	u, since := &Usage{quotas: s.Options.Quotas}, Now().Add(-quotaDay)
-	q := db.NewSelect().TableExpr("users AS u").ColumnExpr("u.is_admin OR u.is_moderator AS exempt").Where("u.id = ?", userID)
+	q := db.NewSelect().TableExpr("users AS u").ColumnExpr("u.is_admin OR u.is_moderator AS exempt").
+		Where("u.id = ?", userID)
 	for _, part := range []struct {
 		wanted int64
 		count  string
 		args   []any
 	}{
 		{wanted.Bytes, "u.held_bytes + (SELECT CAST(coalesce(sum(cc.delta), 0) AS bigint) FROM count_changes AS cc " +
-			"WHERE cc.of_table = ? AND cc.of_column = ? AND cc.object_id = u.id) + " + reservedBytes + " AS bytes", []any{UserBytes.Table, UserBytes.Column}},
+			"WHERE cc.of_table = ? AND cc.of_column = ? AND cc.object_id = u.id) + " + reservedBytes + " AS bytes",
+			[]any{UserBytes.Table, UserBytes.Column}},
 		// The condition matches the definition of the partial index, or SQLite would not use it.
 		{wanted.Pending, "(SELECT count(*) FROM files AS f WHERE f.owner_id = u.id AND f.state <> 'finalized') AS pending_uploads", nil},
-		{wanted.Things, "(SELECT count(*) FROM things AS t WHERE t.owner_id = u.id AND t.created_at > ?) AS things_today", []any{since}},
-		{wanted.Makes, "(SELECT count(*) FROM makes AS m WHERE m.owner_id = u.id AND m.created_at > ?) AS makes_today", []any{since}},
+		{wanted.Things, "(SELECT count(*) FROM things AS t WHERE t.owner_id = u.id AND t.created_at > ?) AS things_today",
+			[]any{since}},
+		{wanted.Makes, "(SELECT count(*) FROM makes AS m WHERE m.owner_id = u.id AND m.created_at > ?) AS makes_today",
+			[]any{since}},
 		{wanted.Comments, "(SELECT count(*) FROM comments AS cm WHERE cm.owner_id = u.id AND cm.created_at > ?) AS comments_today", []any{since}},
 		{wanted.Collections, "(SELECT count(*) FROM collections AS co WHERE co.owner_id = u.id) AS collections", nil},
 		{wanted.Collected, "(SELECT CAST(coalesce(sum(co.thing_count), 0) AS bigint) FROM collections AS co WHERE co.owner_id = u.id) + " +
 			"(SELECT CAST(coalesce(sum(cc.delta), 0) AS bigint) FROM count_changes AS cc JOIN collections AS co ON co.id = cc.object_id " +
-			"WHERE cc.of_table = ? AND cc.of_column = ? AND co.owner_id = u.id) AS collected_things", []any{CollectionThings.Table, CollectionThings.Column}},
+			"WHERE cc.of_table = ? AND cc.of_column = ? AND co.owner_id = u.id) AS collected_things",
+			[]any{CollectionThings.Table, CollectionThings.Column}},
 	} {
 		if part.wanted != 0 {
 			q = q.ColumnExpr(part.count, part.args...)
@@ -124,7 +129,8 @@ func (s *Store) Claim(ctx context.Context, tx bun.Tx, userID int64, c Claim) err
 	limits := s.Options.Quotas
 	wanted := Quotas{
 		Bytes: limits.Bytes * min(max(c.Bytes, 0), 1), Pending: limits.Pending * c.Pending, Things: limits.Things * c.things,
-		Makes: limits.Makes * c.Makes, Comments: limits.Comments * c.Comments, Collections: limits.Collections * c.Collections,
+		Makes: limits.Makes * c.Makes, Comments: limits.Comments * c.Comments,
+		Collections: limits.Collections * c.Collections,
 	}
 	if wanted == (Quotas{}) {
 		return nil
@@ -147,7 +153,8 @@ func (s *Store) Claim(ctx context.Context, tx bun.Tx, userID int64, c Claim) err
 	case wanted.Comments != 0 && u.CommentsToday >= wanted.Comments:
 		return tooManyToday(ctx, tx, (*Comment)(nil), "wrote %d comments", userID, limits.Comments)
 	case wanted.Collections != 0 && u.Collections >= wanted.Collections:
-		e := Fail(Conflict, "name: you have %d collections, and at most %d are allowed: delete some first", u.Collections, limits.Collections)
+		e := Fail(Conflict, "name: you have %d collections, and at most %d are allowed: delete some first", u.Collections,
+			limits.Collections)
 		e.Field, e.Limit = "name", limits.Collections
 		return e
 	}
@@ -166,7 +173,8 @@ func (s *Store) CheckCollected(ctx context.Context, tx bun.Tx, userID int64, fie
 	if err != nil || u.Exempt || u.CollectedThings <= limit {
 		return err
 	}
-	e := Fail(Conflict, "%s: your collections would contain %d things, and at most %d are allowed: remove some first", field, u.CollectedThings, limit)
+	e := Fail(Conflict, "%s: your collections would contain %d things, and at most %d are allowed: remove some first",
+		field, u.CollectedThings, limit)
 	e.Field, e.Limit = field, limit
 	return e
 }
@@ -181,7 +189,8 @@ func (s *Store) LockUsage(ctx context.Context, tx bun.Tx, userID int64) error {
 }
 
 func (u *Usage) TooManyBytes() *Error {
-	e := Invalid("file", "file: too large: you may store %s in total, of which %s are left", FormatLimit(u.quotas.Bytes), FormatLimit(max(u.quotas.Bytes-u.Bytes, 0)))
+	e := Invalid("file", "file: too large: you may store %s in total, of which %s are left", FormatLimit(u.quotas.Bytes),
+		FormatLimit(max(u.quotas.Bytes-u.Bytes, 0)))
 	e.Code, e.Limit = TooLarge, u.quotas.Bytes
 	return e
 }
@@ -193,7 +202,8 @@ func (u *Usage) TooManyInProgress() error {
 }
 
 func (u *Usage) TooManyPending() error {
-	e := Fail(Conflict, "file: you have %d pending uploads, and at most %d are allowed: finalize or delete some first", u.PendingUploads, u.quotas.Pending)
+	e := Fail(Conflict, "file: you have %d pending uploads, and at most %d are allowed: finalize or delete some first",
+		u.PendingUploads, u.quotas.Pending)
 	e.Field, e.Limit = "file", u.quotas.Pending
 	return e
 }

@@ -15,7 +15,8 @@ import (
 )
 
 // One returns the row with an ID, or NotFound if there is none.
-func One[T any](s *Store, ctx context.Context, caller auth.Caller, of *database.Table[T], fields fieldset.Set[T], noun string, id int64) (*T, error) {
+func One[T any](s *Store, ctx context.Context, caller auth.Caller, of *database.Table[T], fields fieldset.Set[T],
+	noun string, id int64) (*T, error) {
 	found, err := of.ByIDs(ctx, s.DB.DB, caller.UserID, fields, []int64{id})
 	if err != nil {
 		return nil, err
@@ -32,12 +33,14 @@ func AllFields[T any]() fieldset.Set[T] { return database.TableOf[T]().All() }
 // ByIDs returns the rows with the given IDs, with the given fields. Rows that do not exist are
 // missing. It does not check visibility: the caller must be allowed to see the objects that refer
 // to them.
-func ByIDs[T any](ctx context.Context, s *Store, caller auth.Caller, fields fieldset.Set[T], ids []int64) (map[int64]*T, error) {
+func ByIDs[T any](ctx context.Context, s *Store, caller auth.Caller, fields fieldset.Set[T],
+	ids []int64) (map[int64]*T, error) {
 	return database.TableOf[T]().ByIDs(ctx, s.DB.DB, caller.UserID, fields, ids)
 }
 
 // Pages returns the same part of the list of each parent, with the given fields of the rows.
-func Pages[T any](ctx context.Context, s *Store, caller auth.Caller, fields fieldset.Set[T], l List, parents []int64, part Slice) (map[int64]Page[T], error) {
+func Pages[T any](ctx context.Context, s *Store, caller auth.Caller, fields fieldset.Set[T], l List, parents []int64,
+	part Slice) (map[int64]Page[T], error) {
 	return database.TableOf[T]().Pages(ctx, l, caller.UserID, fields, parents, part)
 }
 
@@ -56,25 +59,30 @@ func pending(table, alias string) database.Computed {
 
 // liked describes the field Liked: whether the caller likes the object.
 func liked(on TargetType, alias string) database.Computed {
-	return database.Computed{Fields: []string{"Liked"}, OfCaller: true, Add: func(q *bun.SelectQuery, r database.Row) *bun.SelectQuery {
-		return q.ColumnExpr("(SELECT true FROM likes AS l WHERE l.target_type = ? AND l.target_id = ?.id AND l.user_id = ?) IS NOT NULL AS liked",
-			on, bun.Safe(alias), r.Caller)
-	}}
+	return database.Computed{Fields: []string{"Liked"}, OfCaller: true,
+		Add: func(q *bun.SelectQuery, r database.Row) *bun.SelectQuery {
+			return q.ColumnExpr(
+				"(SELECT true FROM likes AS l WHERE l.target_type = ? AND l.target_id = ?.id AND l.user_id = ?) IS NOT NULL AS liked",
+				on, bun.Safe(alias), r.Caller)
+		}}
 }
 
 // watched describes the field Watched: whether the caller watches the object.
 func watched(on TargetType, alias string) database.Computed {
-	return database.Computed{Fields: []string{"Watched"}, OfCaller: true, Add: func(q *bun.SelectQuery, r database.Row) *bun.SelectQuery {
-		return q.ColumnExpr("(SELECT true FROM watches AS w WHERE w.target_type = ? AND w.target_id = ?.id AND w.user_id = ?) IS NOT NULL AS watched",
-			on, bun.Safe(alias), r.Caller)
-	}}
+	return database.Computed{Fields: []string{"Watched"}, OfCaller: true,
+		Add: func(q *bun.SelectQuery, r database.Row) *bun.SelectQuery {
+			return q.ColumnExpr(
+				"(SELECT true FROM watches AS w WHERE w.target_type = ? AND w.target_id = ?.id AND w.user_id = ?) IS NOT NULL AS watched",
+				on, bun.Safe(alias), r.Caller)
+		}}
 }
 
 // shown describes a field with the stored HTML of a Markdown text, or the text itself if the HTML
 // is stale; see [Store.HTML]. column is the column of the text.
 func shown(field, column, alias string) database.Computed {
 	return database.Computed{Fields: []string{field}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
-		return q.ColumnExpr("CASE WHEN ?0.html_version < ?2 THEN ?0.?1 ELSE ?0.?1_html END AS shown_?1", bun.Safe(alias), bun.Safe(column), markdown.Version)
+		return q.ColumnExpr("CASE WHEN ?0.html_version < ?2 THEN ?0.?1 ELSE ?0.?1_html END AS shown_?1", bun.Safe(alias),
+			bun.Safe(column), markdown.Version)
 	}}
 }
 

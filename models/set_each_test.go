@@ -44,8 +44,10 @@ func TestFoldInFewStatements(t *testing.T) {
 			for i := range n {
 				want := int64(1 + i%3)
 				var ofFile, ofThing, likes, popularity int64
-				err := s.DB.Read.NewSelect().Table("files", "things").ColumnExpr("files.download_count, things.download_count, things.like_count, things.popularity").
-					Where("files.id = ? AND things.id = ?", files[i].ID, things[i].ID).Scan(t.Context(), &ofFile, &ofThing, &likes, &popularity)
+				err := s.DB.Read.NewSelect().Table("files", "things").
+					ColumnExpr("files.download_count, things.download_count, things.like_count, things.popularity").
+					Where("files.id = ? AND things.id = ?", files[i].ID, things[i].ID).Scan(t.Context(), &ofFile, &ofThing, &likes,
+					&popularity)
 				if err != nil || ofFile != want || ofThing != want || likes != 1 || popularity == 0 {
 					t.Errorf("thing %d of %d: %d downloads of the file, %d of the thing, %d likes, popularity %d, %v; want %d downloads", i, n, ofFile, ofThing, likes, popularity, err, want)
 				}

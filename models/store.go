@@ -92,7 +92,8 @@ type Store struct {
 
 // NewStore returns a store on a migrated database and a bucket. enqueue stores jobs in the given
 // transaction.
-func NewStore(db *DB, b *bucket.Bucket, options Options, enqueue func(ctx context.Context, tx bun.Tx, work Work) error) *Store {
+func NewStore(db *DB, b *bucket.Bucket, options Options, enqueue func(ctx context.Context, tx bun.Tx,
+	work Work) error) *Store {
 	s := &Store{DB: db, Bucket: b, Options: options, Enqueue: enqueue, renderer: newRenderer()}
 	s.files, s.replicaFiles = &fileBatcher{read: s.FilesByID}, &fileBatcher{read: s.FilesByID}
 	return s

@@ -51,7 +51,10 @@ type thingTag struct {
 func TagSlug(name string) string {
 	var slug strings.Builder
 	slug.Grow(len(name))
-	for word := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool { return r == '_' || unicode.IsSpace(r) }) {
+	for word := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool {
+		return r == '_' ||
+			unicode.IsSpace(r)
+	}) {
 		if slug.Len() > 0 {
 			slug.WriteByte('_')
 		}
@@ -107,7 +110,8 @@ func (c *checkedChange) newTags(ctx context.Context, tx bun.Tx) ([]string, error
 
 // TagNames returns the tags of a thing in their order.
 func TagNames(ctx context.Context, tx bun.Tx, thingID int64) (names []string, err error) {
-	err = tx.NewSelect().Model((*thingTag)(nil)).Column("tt.name").Where("tt.thing_id = ?", thingID).Order("tt.position").Scan(ctx, &names)
+	err = tx.NewSelect().Model((*thingTag)(nil)).Column("tt.name").Where("tt.thing_id = ?", thingID).Order("tt.position").
+		Scan(ctx, &names)
 	return names, err
 }
 
@@ -125,7 +129,8 @@ func SetTags(ctx context.Context, tx bun.Tx, t *Thing, names []string) error {
 		}
 		// Tags are inserted in the order of their slugs, so that two transactions do not deadlock.
 		inOrder := slices.SortedFunc(slices.Values(tags), func(a, b *Tag) int { return strings.Compare(a.Slug, b.Slug) })
-		if _, err := tx.NewInsert().Model(&inOrder).Column("name", "slug").On("CONFLICT (slug) DO UPDATE").Set("slug = EXCLUDED.slug").Returning("id").Exec(ctx); err != nil {
+		if _, err := tx.NewInsert().Model(&inOrder).Column("name", "slug").On("CONFLICT (slug) DO UPDATE").
+			Set("slug = EXCLUDED.slug").Returning("id").Exec(ctx); err != nil {
 			return err
 		}
 		for i, g := range tags {
@@ -154,7 +159,8 @@ func SetTags(ctx context.Context, tx bun.Tx, t *Thing, names []string) error {
 const IsUnused = "NOT EXISTS (SELECT 1 FROM thing_tags AS tt WHERE tt.tag_id = g.id)"
 
 func tagIDs(ctx context.Context, tx bun.Tx, thingID int64) (ids []int64, err error) {
-	err = tx.NewSelect().Model((*thingTag)(nil)).Column("tt.tag_id").Where("tt.thing_id = $1").Conn(database.Bind(tx, thingID)).Scan(ctx, &ids)
+	err = tx.NewSelect().Model((*thingTag)(nil)).Column("tt.tag_id").Where("tt.thing_id = $1").
+		Conn(database.Bind(tx, thingID)).Scan(ctx, &ids)
 	return ids, err
 }
 

@@ -27,7 +27,8 @@ func TestUnusedTagsAreRemoved(t *testing.T) {
 				t.Fatal(err)
 			}
 			var slugs []string
-			if err := s.DB.Read.NewSelect().Model((*models.Tag)(nil)).Column("g.slug").Order("g.slug").Scan(ctx, &slugs); err != nil {
+			if err := s.DB.Read.NewSelect().Model((*models.Tag)(nil)).Column("g.slug").Order("g.slug").
+				Scan(ctx, &slugs); err != nil {
 				t.Fatal(err)
 			}
 			if !slices.Equal(slugs, want) {
@@ -51,7 +52,8 @@ func TestUnusedTagsAreRemoved(t *testing.T) {
 		set(public.ID, "shared", "new")
 		collect("new", "old", "private", "shared")
 		set(draft.ID, "private")
-		for _, row := range []any{&models.ImportRow{Source: "a catalogue", StartedAt: models.Now()}, &models.ArchiveImport{Source: "an archive", Noun: "things", LeftOut: "{}", StartedAt: models.Now()}} {
+		for _, row := range []any{&models.ImportRow{Source: "a catalogue", StartedAt: models.Now()},
+			&models.ArchiveImport{Source: "an archive", Noun: "things", LeftOut: "{}", StartedAt: models.Now()}} {
 			if _, err := s.DB.Write.NewInsert().Model(row).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +96,8 @@ func TestNumberOfTags(t *testing.T) {
 		}
 		_, err = create(append(tags, "one more"))
 		e, _ := errors.AsType[*apierror.Error](err)
-		if e == nil || e.Code != models.BadInput || e.Message != "tags: must have at most 100 entries (got 101)" || e.Limit != 100 {
+		if e == nil || e.Code != models.BadInput || e.Message != "tags: must have at most 100 entries (got 101)" ||
+			e.Limit != 100 {
 			t.Errorf("101 tags: got %+v, want %s with the limit 100", err, models.BadInput)
 		}
 	})

@@ -18,7 +18,8 @@ func (t *Thing) CheckNotTakenDown(caller auth.Caller) error {
 	if !t.IsTakenDown() || CheckDecides(caller, t.OwnerID) == nil {
 		return nil
 	}
-	return Fail(Forbidden, "thing %d was taken down by a moderator, and cannot be changed until it is restored: %s", t.ID, t.TakedownReason)
+	return Fail(Forbidden, "thing %d was taken down by a moderator, and cannot be changed until it is restored: %s", t.ID,
+		t.TakedownReason)
 }
 
 // CheckNotTakenDown returns Forbidden if the make is hidden because its thing was taken down and

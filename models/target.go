@@ -117,7 +117,8 @@ func OfHiddenComment(err error, commentID int64) error {
 // LockVisibleTarget checks that a thing or a make exists and that the caller can see it, prevents
 // its deletion until tx ends, and returns its creator. It returns NotFound or Forbidden otherwise,
 // with the creator if the object exists.
-func (s *Store) LockVisibleTarget(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (owner int64, err error) {
+func (s *Store) LockVisibleTarget(ctx context.Context, tx bun.Tx, caller auth.Caller,
+	target Target) (owner int64, err error) {
 	switch target.Type {
 	case OnThing:
 		t, err := s.lockThingForShare(ctx, tx, target.ID)
@@ -165,11 +166,13 @@ func (s *Store) lockThingForShare(ctx context.Context, tx bun.Tx, id int64) (*Th
 
 // LockVisibleLikeable is lockVisibleTarget for objects that can be liked and watched: things, makes
 // and collections.
-func (s *Store) LockVisibleLikeable(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (owner int64, err error) {
+func (s *Store) LockVisibleLikeable(ctx context.Context, tx bun.Tx, caller auth.Caller,
+	target Target) (owner int64, err error) {
 	switch target.Type {
 	case OnCollection:
 		c := new(Collection)
-		err := s.DB.ForShare(tx.NewSelect().Model(c).Column("co.id", "co.owner_id", "co.visibility").Where("co.id = ?", target.ID)).Scan(ctx)
+		err := s.DB.ForShare(tx.NewSelect().Model(c).Column("co.id", "co.owner_id", "co.visibility").
+			Where("co.id = ?", target.ID)).Scan(ctx)
 		if err != nil {
 			return 0, NoSuchIfNoRows(err, "collection", target.ID)
 		}

@@ -34,7 +34,8 @@ func CheckText(field, s string, limit int) error {
 		return Invalid(field, "%s: must not contain a NUL character", field)
 	}
 	if n := utf8.RuneCountInString(s); n > limit {
-		e := Invalid(field, "%s: must be at most %d characters (got %d)", field, limit, n).WithFieldCode(apierror.FieldTooLong)
+		e := Invalid(field, "%s: must be at most %d characters (got %d)", field, limit, n).
+			WithFieldCode(apierror.FieldTooLong)
 		e.Limit = int64(limit)
 		return e
 	}
@@ -119,7 +120,8 @@ func OutOfRange(field string, limit int64, message string) error {
 // CheckYear returns BadInput if a time cannot be stored in a database.
 func CheckYear(field string, at time.Time) error {
 	if year := at.UTC().Year(); year < 1 || year > 9999 {
-		return Invalid(field, "%s: the year %d is not between 1 and 9999", field, year).WithFieldCode(apierror.FieldOutOfRange)
+		return Invalid(field, "%s: the year %d is not between 1 and 9999", field, year).
+			WithFieldCode(apierror.FieldOutOfRange)
 	}
 	return nil
 }

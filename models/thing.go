@@ -95,13 +95,15 @@ var things = database.NewTable(func(t *Thing) (int64, *database.Listed) { return
 		return q.ColumnExpr("(SELECT count(*) FROM new_downloads AS nd WHERE nd.thing_id = t.id) AS new_downloads")
 	}},
 	database.Computed{Fields: []string{"HasModel"}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
-		return q.ColumnExpr("EXISTS (SELECT 1 FROM files AS fm WHERE fm.target_type = ? AND fm.target_id = t.id AND fm.kind = ? AND fm.state = ?) AS has_model",
+		return q.ColumnExpr(
+			"EXISTS (SELECT 1 FROM files AS fm WHERE fm.target_type = ? AND fm.target_id = t.id AND fm.kind = ? AND fm.state = ?) AS has_model",
 			OnThing, Model, Finalized)
 	}},
-	database.Computed{Fields: []string{"Collected"}, OfCaller: true, Add: func(q *bun.SelectQuery, r database.Row) *bun.SelectQuery {
-		return q.ColumnExpr("(SELECT true FROM collection_things AS ct JOIN collections AS co ON co.id = ct.collection_id "+
-			"WHERE ct.thing_id = t.id AND co.owner_id = ? LIMIT 1) IS NOT NULL AS collected", r.Caller)
-	}},
+	database.Computed{Fields: []string{"Collected"}, OfCaller: true,
+		Add: func(q *bun.SelectQuery, r database.Row) *bun.SelectQuery {
+			return q.ColumnExpr("(SELECT true FROM collection_things AS ct JOIN collections AS co ON co.id = ct.collection_id "+
+				"WHERE ct.thing_id = t.id AND co.owner_id = ? LIMIT 1) IS NOT NULL AS collected", r.Caller)
+		}},
 	pending("things", "t"), liked(OnThing, "t"), watched(OnThing, "t"),
 	shown("ShownDescription", "description", "t"), shown("ShownInstructions", "instructions", "t"), stale("t"),
 	joinedTags, joinedCategory, joinedFileKinds,
@@ -116,11 +118,13 @@ var ThingAccess = fieldset.Of[Thing]("State", "OwnerID", "TakenDownAt", "HiddenS
 // AfterScanRow adds the pending count changes to the stored counts. It returns TooLarge if the
 // operation has read more bytes of texts than allowed.
 func (t *Thing) AfterScanRow(ctx context.Context) error {
-	if err := readText(ctx, len(t.Description)+len(t.Instructions)+len(t.DetailsParts)+len(t.ShownDescription)+len(t.ShownInstructions)); err != nil {
+	if err := readText(ctx, len(t.Description)+len(t.Instructions)+len(t.DetailsParts)+len(t.ShownDescription)+len(
+		t.ShownInstructions)); err != nil {
 		return err
 	}
 	return t.Changes.addTo(map[string]*int64{
-		"like_count": &t.LikeCount, "collect_count": &t.CollectCount, "make_count": &t.MakeCount, "comment_count": &t.CommentCount,
+		"like_count": &t.LikeCount, "collect_count": &t.CollectCount, "make_count": &t.MakeCount,
+		"comment_count":      &t.CommentCount,
 		"root_comment_count": &t.RootCommentCount, "remix_count": &t.RemixCount,
 	})
 }
@@ -201,7 +205,8 @@ func (t *Thing) ofSomeoneElse(caller auth.Caller) error {
 
 // ThingsByID returns the things with the given IDs. It does not check visibility: the caller must
 // be allowed to see the object that refers to them.
-func (s *Store) ThingsByID(ctx context.Context, caller auth.Caller, fields ThingFields, ids []int64) (map[int64]*Thing, error) {
+func (s *Store) ThingsByID(ctx context.Context, caller auth.Caller, fields ThingFields,
+	ids []int64) (map[int64]*Thing, error) {
 	return things.ByIDs(ctx, s.DB.DB, caller.UserID, fields, ids)
 }
 
@@ -211,7 +216,8 @@ type fileCountsKey struct{}
 // Text implements [database.Key].
 func (fileCountsKey) Text(b *database.Builder) (string, error) {
 	return b.Text(b.Select().TableExpr("files AS f").ColumnExpr("f.target_id AS id, f.kind, count(*) AS n").
-		Where("f.target_type = ? AND f.target_id ? AND f.state = ?", OnThing, b.InList(0), Finalized).Group("f.target_id", "f.kind"))
+		Where("f.target_type = ? AND f.target_id ? AND f.state = ?", OnThing, b.InList(0), Finalized).
+		Group("f.target_id", "f.kind"))
 }
 
 // FileCounts returns the numbers of finalized files of things, by kind.
@@ -254,6 +260,7 @@ func (s *Store) FileSizes(ctx context.Context, thingIDs []int64) (map[int64]int6
 
 // ThingsNamed returns the IDs of the things of a user that have a name.
 func (a Admin) ThingsNamed(ctx context.Context, ownerID int64, name string) (ids []int64, err error) {
-	err = a.store.DB.Read.NewSelect().Model((*Thing)(nil)).Column("t.id").Where("t.owner_id = ? AND t.name = ?", ownerID, name).Order("t.id").Scan(ctx, &ids)
+	err = a.store.DB.Read.NewSelect().Model((*Thing)(nil)).Column("t.id").Where("t.owner_id = ? AND t.name = ?", ownerID,
+		name).Order("t.id").Scan(ctx, &ids)
 	return ids, err
 }

@@ -22,7 +22,8 @@ type RemovedThing struct {
 // the bytes of the files, unless other files share them. The caller must be the creator, or a
 // moderator or an administrator with a reason. It returns the thing as it was. It opens a
 // transaction.
-func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64, reason string) (deleted *RemovedThing, err error) {
+func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64,
+	reason string) (deleted *RemovedThing, err error) {
 	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		deleted, err = s.RemoveThing(ctx, tx, caller, id, reason)
 		return err
@@ -43,7 +44,8 @@ func (s *Store) LockDeletable(ctx context.Context, tx bun.Tx, caller auth.Caller
 }
 
 // RemoveThing is DeleteThing in a transaction of the caller.
-func (s *Store) RemoveThing(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64, reason string) (deleted *RemovedThing, err error) {
+func (s *Store) RemoveThing(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64,
+	reason string) (deleted *RemovedThing, err error) {
 	t, err := s.LockDeletable(ctx, tx, caller, id)
 	if err != nil {
 		return nil, err
@@ -93,7 +95,8 @@ func (s *Store) RemoveThing(ctx context.Context, tx bun.Tx, caller auth.Caller, 
 			return nil, err
 		}
 	}
-	if err := s.RecordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedThing, UserID: t.OwnerID, ThingID: id, Reason: reason}); err != nil {
+	if err := s.RecordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedThing, UserID: t.OwnerID, ThingID: id,
+		Reason: reason}); err != nil {
 		return nil, err
 	}
 	return deleted, s.DB.Index(ctx, tx, ThingIndex, id)
@@ -104,11 +107,13 @@ func (s *Store) RemoveThing(ctx context.Context, tx bun.Tx, caller auth.Caller, 
 // their IDs.
 func (s *Store) lockBelow(ctx context.Context, tx bun.Tx, thingID int64) error {
 	var makes, comments []int64
-	err := s.DB.ForUpdate(tx.NewSelect().Model((*Make)(nil)).Column("m.id").Where("m.thing_id = ?", thingID).Order("m.id")).Scan(ctx, &makes)
+	err := s.DB.ForUpdate(tx.NewSelect().Model((*Make)(nil)).Column("m.id").Where("m.thing_id = ?", thingID).
+		Order("m.id")).Scan(ctx, &makes)
 	if err != nil {
 		return err
 	}
-	return s.DB.ForUpdate(tx.NewSelect().Model((*Comment)(nil)).Column("cm.id").Where("cm.thing_id = ?", thingID).Order("cm.id")).Scan(ctx, &comments)
+	return s.DB.ForUpdate(tx.NewSelect().Model((*Comment)(nil)).Column("cm.id").Where("cm.thing_id = ?", thingID).
+		Order("cm.id")).Scan(ctx, &comments)
 }
 
 // MaxIDs is the maximum length of a list of IDs.

@@ -16,24 +16,30 @@ import (
 // the statement that reads a single thing, as JSON or text; docs/adr/0012-one-loader.md has the
 // measurements. The methods below return them, or false if they were not read.
 
-var joinedTags = database.Computed{Fields: []string{"TagList"}, Single: true, Add: func(q *bun.SelectQuery, r database.Row) *bun.SelectQuery {
-	array, object := r.Dialect.JSONFunctions()
-	return q.ColumnExpr("coalesce((SELECT CAST(?(?('ID', g.id, 'Name', tt.name, 'Slug', g.slug, 'ThingCount', g.thing_count, 'Changes', "+
-		"coalesce((SELECT string_agg(cc.of_column || ':' || CAST(cc.delta AS text), ',') FROM count_changes AS cc WHERE cc.of_table = 'tags' AND cc.object_id = g.id), '')"+
-		") ORDER BY tt.position) AS text) FROM thing_tags AS tt JOIN tags AS g ON g.id = tt.tag_id WHERE tt.thing_id = t.id), '[]') AS tag_list", array, object)
-}}
+var joinedTags = database.Computed{Fields: []string{"TagList"}, Single: true,
+	Add: func(q *bun.SelectQuery, r database.Row) *bun.SelectQuery {
+		array, object := r.Dialect.JSONFunctions()
+		return q.ColumnExpr(
+			"coalesce((SELECT CAST(?(?('ID', g.id, 'Name', tt.name, 'Slug', g.slug, 'ThingCount', g.thing_count, 'Changes', "+
+				"coalesce((SELECT string_agg(cc.of_column || ':' || CAST(cc.delta AS text), ',') FROM count_changes AS cc WHERE cc.of_table = 'tags' AND cc.object_id = g.id), '')"+
+				") ORDER BY tt.position) AS text) FROM thing_tags AS tt JOIN tags AS g ON g.id = tt.tag_id WHERE tt.thing_id = t.id), '[]') AS tag_list", array, object)
+	}}
 
-var joinedCategory = database.Computed{Fields: []string{"CategoryList"}, Single: true, Add: func(q *bun.SelectQuery, r database.Row) *bun.SelectQuery {
-	array, object := r.Dialect.JSONFunctions()
-	return q.ColumnExpr("(WITH RECURSIVE above (id, name, slug, parent_id, depth) AS (SELECT c.id, c.name, c.slug, c.parent_id, 0 FROM categories AS c WHERE c.id = t.category_id "+
-		"UNION ALL SELECT c.id, c.name, c.slug, c.parent_id, above.depth + 1 FROM categories AS c JOIN above ON c.id = above.parent_id WHERE above.depth < ?) "+
-		"SELECT CAST(?(?('ID', above.id, 'Name', above.name, 'Slug', above.slug) ORDER BY above.depth) AS text) FROM above) AS category_list", maxDepth, array, object)
-}}
+var joinedCategory = database.Computed{Fields: []string{"CategoryList"}, Single: true,
+	Add: func(q *bun.SelectQuery, r database.Row) *bun.SelectQuery {
+		array, object := r.Dialect.JSONFunctions()
+		return q.ColumnExpr(
+			"(WITH RECURSIVE above (id, name, slug, parent_id, depth) AS (SELECT c.id, c.name, c.slug, c.parent_id, 0 FROM categories AS c WHERE c.id = t.category_id "+
+				"UNION ALL SELECT c.id, c.name, c.slug, c.parent_id, above.depth + 1 FROM categories AS c JOIN above ON c.id = above.parent_id WHERE above.depth < ?) "+
+				"SELECT CAST(?(?('ID', above.id, 'Name', above.name, 'Slug', above.slug) ORDER BY above.depth) AS text) FROM above) AS category_list", maxDepth, array, object)
+	}}
 
-var joinedFileKinds = database.Computed{Fields: []string{"FileKinds"}, Single: true, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
-	return q.ColumnExpr("coalesce((SELECT string_agg(k.kind || ':' || CAST(k.n AS text), ',') FROM (SELECT f.kind, count(*) AS n FROM files AS f " +
-		"WHERE f.target_type = 'thing' AND f.target_id = t.id AND f.state = 'finalized' GROUP BY f.kind) AS k), '') AS file_kinds")
-}}
+var joinedFileKinds = database.Computed{Fields: []string{"FileKinds"}, Single: true,
+	Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
+		return q.ColumnExpr(
+			"coalesce((SELECT string_agg(k.kind || ':' || CAST(k.n AS text), ',') FROM (SELECT f.kind, count(*) AS n FROM files AS f " +
+				"WHERE f.target_type = 'thing' AND f.target_id = t.id AND f.state = 'finalized' GROUP BY f.kind) AS k), '') AS file_kinds")
+	}}
 
 // maxDepth is the maximum number of ancestors of a category that are read with a thing. It ends the
 // recursion if there is a cycle.

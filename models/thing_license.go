@@ -57,7 +57,8 @@ func checkLicense(id *string) error {
 		return nil
 	}
 	if _, ok := license.Find(*id); !ok {
-		return Invalid("licenseId", "licenseId: %.60q is not the SPDX identifier of a license that this server knows; see licenses", *id)
+		return Invalid("licenseId",
+			"licenseId: %.60q is not the SPDX identifier of a license that this server knows; see licenses", *id)
 	}
 	return nil
 }

@@ -23,11 +23,13 @@ func (s *Store) PublishThing(ctx context.Context, caller auth.Caller, id int64, 
 
 // PublishThingOfAnyLicense is PublishThing for a thing whose license may be unknown, because its
 // owner says so.
-func (s *Store) PublishThingOfAnyLicense(ctx context.Context, caller auth.Caller, id int64, as PublicationState) (*Thing, error) {
+func (s *Store) PublishThingOfAnyLicense(ctx context.Context, caller auth.Caller, id int64,
+	as PublicationState) (*Thing, error) {
 	return s.publishThing(ctx, caller, id, as, true)
 }
 
-func (s *Store) publishThing(ctx context.Context, caller auth.Caller, id int64, as PublicationState, anyLicense bool) (*Thing, error) {
+func (s *Store) publishThing(ctx context.Context, caller auth.Caller, id int64, as PublicationState,
+	anyLicense bool) (*Thing, error) {
 	if as == Draft {
 		return nil, Invalid("state", "state: a thing is published as PUBLISHED or UNLISTED; unpublishThing makes it a draft")
 	}
@@ -42,8 +44,12 @@ func (s *Store) UnpublishThing(ctx context.Context, caller auth.Caller, id int64
 }
 
 // setState is ChangeState in a transaction of its own. It returns the thing.
-func (s *Store) setState(ctx context.Context, caller auth.Caller, id int64, to PublicationState, anyLicense bool) (*Thing, error) {
-	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return s.ChangeState(ctx, tx, caller, id, to, anyLicense) })
+func (s *Store) setState(ctx context.Context, caller auth.Caller, id int64, to PublicationState,
+	anyLicense bool) (*Thing, error) {
+	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		return s.ChangeState(ctx, tx, caller, id, to,
+			anyLicense)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +58,8 @@ func (s *Store) setState(ctx context.Context, caller auth.Caller, id int64, to P
 
 // ChangeState is PublishThing, PublishThingOfAnyLicense or UnpublishThing in a transaction of the
 // caller. It does not read the thing again.
-func (s *Store) ChangeState(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64, to PublicationState, anyLicense bool) error {
+func (s *Store) ChangeState(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64, to PublicationState,
+	anyLicense bool) error {
 	t, err := s.lockOwnThing(ctx, tx, caller, id)
 	if err != nil || t.State == to {
 		return err
@@ -78,7 +85,8 @@ func (s *Store) ApplyState(ctx context.Context, tx bun.Tx, t *Thing, to Publicat
 	if to != Published {
 		t.FeaturedAt = nil
 	}
-	_, err := tx.NewUpdate().Model((*Thing)(nil)).Set("state = $2, published_at = $3, featured_at = $4, modified_at = $5").Where("id = $1").
+	_, err := tx.NewUpdate().Model((*Thing)(nil)).Set("state = $2, published_at = $3, featured_at = $4, modified_at = $5").
+		Where("id = $1").
 		Conn(database.Bind(tx, t.ID, to, t.PublishedAt, t.FeaturedAt, at)).Exec(ctx)
 	if err != nil {
 		return err
@@ -121,7 +129,8 @@ func checkPublishable(ctx context.Context, tx bun.Tx, t *Thing, anyLicense bool)
 		reasons = append(reasons, reason(apierror.FieldModelRequired, "files: needs at least one model file"))
 	}
 	if t.SPDX() == license.Unknown && !anyLicense {
-		reasons = append(reasons, reason(apierror.FieldLicenseRequired, "license: is unknown; ask the creator, or publish with acceptUnknownLicense"))
+		reasons = append(reasons, reason(apierror.FieldLicenseRequired,
+			"license: is unknown; ask the creator, or publish with acceptUnknownLicense"))
 	}
 	if len(reasons) == 0 {
 		return nil
@@ -159,5 +168,6 @@ func countThing(ctx context.Context, tx bun.Tx, t *Thing, by int64) error {
 	if err != nil {
 		return err
 	}
-	return AddCounts(ctx, tx, UserThings.By(by, t.OwnerID), CategoryThings.By(by, t.CategoryID), ThingRemixes.By(by, ancestors...), TagThings.By(by, tags...))
+	return AddCounts(ctx, tx, UserThings.By(by, t.OwnerID), CategoryThings.By(by, t.CategoryID),
+		ThingRemixes.By(by, ancestors...), TagThings.By(by, tags...))
 }

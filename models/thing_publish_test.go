@@ -26,7 +26,8 @@ func TestNotifyDuringDeletion(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n, err := s.DB.Read.NewSelect().Table("notifications").Where("user_id = ?", ben.UserID).Count(t.Context()); n != 1 || err != nil {
+		if n, err := s.DB.Read.NewSelect().Table("notifications").Where("user_id = ?", ben.UserID).
+			Count(t.Context()); n != 1 || err != nil {
 			t.Errorf("%d notifications of the other ancestor (%v)", n, err)
 		}
 	})

@@ -82,12 +82,15 @@ type PreparedThing struct {
 // BadInput with all errors.
 func (s *Store) PrepareThing(ctx context.Context, caller auth.Caller, n NewThing) (*PreparedThing, error) {
 	tags, err := CleanTags(n.Tags)
-	err = errors.Join(checkThing(&n.Name, &n.Category, &n.Description, &n.Instructions), checkPage("sourceUrl", &n.SourceURL), n.Origin.Check(), n.checkLicense(), err, checkAncestors(n.AncestorIDs), checkDetails(&n.DetailsParts), n.PrintSettings.check())
+	err = errors.Join(checkThing(&n.Name, &n.Category, &n.Description, &n.Instructions),
+		checkPage("sourceUrl", &n.SourceURL), n.Origin.Check(), n.checkLicense(), err, checkAncestors(n.AncestorIDs),
+		checkDetails(&n.DetailsParts), n.PrintSettings.check())
 	if err != nil {
 		return nil, s.withCategory(ctx, err, &n.Category)
 	}
 	p := &PreparedThing{input: n, tags: tags}
-	if err := errors.Join(s.RenderTo(ctx, &p.html, thingDescription, &n.Description), s.RenderTo(ctx, &p.html, thingInstructions, &n.Instructions)); err != nil {
+	if err := errors.Join(s.RenderTo(ctx, &p.html, thingDescription, &n.Description),
+		s.RenderTo(ctx, &p.html, thingInstructions, &n.Instructions)); err != nil {
 		return nil, err
 	}
 	if n.PrintSettings != nil {
@@ -98,7 +101,8 @@ func (s *Store) PrepareThing(ctx context.Context, caller auth.Caller, n NewThing
 	at := Now()
 	t := &Thing{
 		OwnerID: caller.UserID, Name: n.Name, Description: n.Description,
-		Instructions: n.Instructions, SourceURL: n.SourceURL, IsWIP: n.IsWIP, IsNSFW: n.IsNSFW, IsAI: n.IsAI, DetailsParts: n.DetailsParts, CreatedAt: at, ModifiedAt: at,
+		Instructions: n.Instructions, SourceURL: n.SourceURL, IsWIP: n.IsWIP, IsNSFW: n.IsNSFW, IsAI: n.IsAI,
+		DetailsParts: n.DetailsParts, CreatedAt: at, ModifiedAt: at,
 	}
 	if n.LicenseID != "" {
 		t.setLicense(nil, &n.LicenseID)
@@ -113,7 +117,8 @@ func (s *Store) PrepareThing(ctx context.Context, caller auth.Caller, n NewThing
 // InsertThing inserts a prepared thing of the caller in tx, calls attach, which inserts its files,
 // and publishes the thing if its input says so. It does not check quotas. It may be called again if
 // tx is repeated.
-func (s *Store) InsertThing(ctx context.Context, tx bun.Tx, caller auth.Caller, p *PreparedThing, attach func(*Thing) error) error {
+func (s *Store) InsertThing(ctx context.Context, tx bun.Tx, caller auth.Caller, p *PreparedThing,
+	attach func(*Thing) error) error {
 	n, t := p.input, p.thing
 	t.ID, t.State, t.PublishedAt = 0, Draft, nil // an earlier attempt may have set them
 	c, err := FindCategory(ctx, tx, n.Category)
@@ -283,15 +288,19 @@ func (s *Store) CheckChange(ctx context.Context, c ThingChange) (*checkedChange,
 	change := &checkedChange{ThingChange: c}
 	tags, err := CleanTags(c.Tags)
 	change.tags = tags
-	err = errors.Join(checkThing(c.Name, c.Category, c.Description, c.Instructions), checkPage("sourceUrl", c.SourceURL), c.Origin.Check(), checkLicense(c.LicenseID), err, checkAncestors(c.AncestorIDs), checkDetails(c.DetailsParts), c.PrintSettings.check())
+	err = errors.Join(checkThing(c.Name, c.Category, c.Description, c.Instructions), checkPage("sourceUrl", c.SourceURL),
+		c.Origin.Check(), checkLicense(c.LicenseID), err, checkAncestors(c.AncestorIDs), checkDetails(c.DetailsParts),
+		c.PrintSettings.check())
 	if err != nil {
 		return nil, s.withCategory(ctx, err, c.Category)
 	}
-	return change, errors.Join(s.RenderTo(ctx, &change.html, thingDescription, c.Description), s.RenderTo(ctx, &change.html, thingInstructions, c.Instructions))
+	return change, errors.Join(s.RenderTo(ctx, &change.html, thingDescription, c.Description),
+		s.RenderTo(ctx, &change.html, thingInstructions, c.Instructions))
 }
 
 // applyChange changes a thing in tx. The result has no Thing.
-func (s *Store) applyChange(ctx context.Context, tx bun.Tx, caller auth.Caller, c *checkedChange) (*UpdatedThing, error) {
+func (s *Store) applyChange(ctx context.Context, tx bun.Tx, caller auth.Caller,
+	c *checkedChange) (*UpdatedThing, error) {
 	t, err := s.lockOwnThing(ctx, tx, caller, c.ID)
 	if err != nil {
 		return nil, err
@@ -315,7 +324,8 @@ func (s *Store) applyChange(ctx context.Context, tx bun.Tx, caller auth.Caller, 
 		}
 	}
 	if t.State != Draft && c.LicenseID != nil && t.SPDX() == license.Unknown && before != license.Unknown {
-		return nil, Invalid("licenseId", "licenseId: must be known while the thing is published").WithFieldCode(apierror.FieldLicenseRequired)
+		return nil, Invalid("licenseId", "licenseId: must be known while the thing is published").
+			WithFieldCode(apierror.FieldLicenseRequired)
 	}
 	if t.State != Draft && strings.TrimSpace(t.Description) == "" {
 		return nil, Invalid("description", "description: must not be blank while the thing is published").
@@ -352,7 +362,9 @@ func (s *Store) applyChange(ctx context.Context, tx bun.Tx, caller auth.Caller, 
 	}
 	t.ModifiedAt = Now()
 	_, err = c.html.Update(tx.NewUpdate().Model(t).
-		Column("name", "license", "license_id", "origin_creator", "origin_creator_url", "origin_site", "imported_at", "category_id", "description", "instructions", "source_url", "is_wip", "is_nsfw", "is_ai", "details_parts", "is_derivative", "modified_at").WherePK()).Exec(ctx)
+		Column("name", "license", "license_id", "origin_creator", "origin_creator_url", "origin_site", "imported_at",
+			"category_id", "description", "instructions", "source_url", "is_wip", "is_nsfw", "is_ai", "details_parts",
+			"is_derivative", "modified_at").WherePK()).Exec(ctx)
 	if err != nil || t.State != Published {
 		return u, err
 	}

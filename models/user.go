@@ -63,7 +63,8 @@ type UserFields = fieldset.Set[User]
 var (
 	// avatarFields and avatarPreviewFields are the fields of an avatar that are read with its user.
 	avatarFields        = fieldset.Of[File]("ID", "Name", "Kind", "State", "ThingID", "PreviewID", "CreatedAt")
-	avatarPreviewFields = fieldset.Of[Preview]("ID", "SHA256", "Subject", "Version", "State", "ImageFormat", "Width", "Height")
+	avatarPreviewFields = fieldset.Of[Preview]("ID", "SHA256", "Subject", "Version", "State", "ImageFormat", "Width",
+		"Height")
 )
 
 var users = database.NewTable(func(u *User) (int64, *database.Listed) { return u.ID, &u.Listed },
@@ -72,9 +73,12 @@ var users = database.NewTable(func(u *User) (int64, *database.Listed) { return u
 		q = database.AddColumns(q, r.Builder, avatarFields, "av", "avatar__")
 		return database.AddColumns(q, r.Builder, avatarPreviewFields, "avp", "avatar__preview__")
 	}},
-	database.Computed{Fields: []string{"Followed"}, OfCaller: true, Add: func(q *bun.SelectQuery, r database.Row) *bun.SelectQuery {
-		return q.ColumnExpr("(SELECT true FROM follows AS fw WHERE fw.followed_id = u.id AND fw.follower_id = ?) IS NOT NULL AS followed", r.Caller)
-	}},
+	database.Computed{Fields: []string{"Followed"}, OfCaller: true,
+		Add: func(q *bun.SelectQuery, r database.Row) *bun.SelectQuery {
+			return q.ColumnExpr(
+				"(SELECT true FROM follows AS fw WHERE fw.followed_id = u.id AND fw.follower_id = ?) IS NOT NULL AS followed",
+				r.Caller)
+		}},
 	pending("users", "u"), shown("ShownBio", "bio", "u"), stale("u"),
 )
 
@@ -108,8 +112,9 @@ func (u *User) AfterScanRow(ctx context.Context) error {
 		u.LastActiveAt = new(u.LastActiveAt.Truncate(time.Hour))
 	}
 	return u.Changes.addTo(map[string]*int64{
-		"thing_count": &u.ThingCount, "make_count": &u.MakeCount, "like_count": &u.LikeCount, "collection_count": &u.CollectionCount,
-		"follower_count": &u.FollowerCount, "following_count": &u.FollowingCount, "held_bytes": &u.HeldBytes,
+		"thing_count": &u.ThingCount, "make_count": &u.MakeCount, "like_count": &u.LikeCount,
+		"collection_count": &u.CollectionCount,
+		"follower_count":   &u.FollowerCount, "following_count": &u.FollowingCount, "held_bytes": &u.HeldBytes,
 	})
 }
 
@@ -129,7 +134,8 @@ func (a Admin) CreateUser(ctx context.Context, name string, admin bool) (*User, 
 		if err := s.InsertUser(ctx, tx, u); err != nil || !admin {
 			return err
 		}
-		return s.Record(ctx, tx, auth.Caller{}, ModerationEntry{Action: SetUserRole, UserID: u.ID, Role: auth.Administrator, Reason: ByOperator})
+		return s.Record(ctx, tx, auth.Caller{}, ModerationEntry{Action: SetUserRole, UserID: u.ID, Role: auth.Administrator,
+			Reason: ByOperator})
 	})
 	if database.IsUnique(err) {
 		return nil, UsernameIsTaken(name)
@@ -163,7 +169,8 @@ func (s *Store) CheckUsername(name string) error {
 // CheckUsername returns BadInput if a name does not have the form of a username.
 func CheckUsername(name string) error {
 	if !auth.IsUsername(name) || ForbiddenUsername.MatchString(name) {
-		return Invalid("username", "username %.60q: must be 1 to 64 letters, digits, '_', '.' or '-', beginning with a letter or digit, not digits alone and not \"me\"", name)
+		return Invalid("username",
+			"username %.60q: must be 1 to 64 letters, digits, '_', '.' or '-', beginning with a letter or digit, not digits alone and not \"me\"", name)
 	}
 	return nil
 }
@@ -197,7 +204,8 @@ func UserIDIn(name string) (id int64, ok bool) {
 // UsersNamed returns the names of the users whose names, ignoring case, are among the given
 // lower-case names.
 func (s *Store) UsersNamed(ctx context.Context, names []string) (taken []string, err error) {
-	err = s.DB.Read.NewSelect().Model((*User)(nil)).Column("u.username").Where("u.sort_name IN (?)", bun.List(names)).Scan(ctx, &taken)
+	err = s.DB.Read.NewSelect().Model((*User)(nil)).Column("u.username").Where("u.sort_name IN (?)", bun.List(names)).
+		Scan(ctx, &taken)
 	return taken, err
 }
 
@@ -232,7 +240,8 @@ func (s *Store) User(ctx context.Context, caller auth.Caller, fields UserFields,
 		return nil, Fail(NotFound, "user %.60q does not exist", name)
 	}
 	var found []*User
-	if err := database.Read(ctx, s.DB.DB, userNameKey{fields, caller.UserID != 0}, &found, FoldUsername(name), caller.UserID); err != nil {
+	if err := database.Read(ctx, s.DB.DB, userNameKey{fields, caller.UserID != 0}, &found, FoldUsername(name),
+		caller.UserID); err != nil {
 		return nil, err
 	}
 	if len(found) == 0 {
@@ -255,7 +264,8 @@ func (s *Store) UserByID(ctx context.Context, caller auth.Caller, fields UserFie
 }
 
 // UsersByID returns the users with the given IDs. Users that do not exist are missing in the map.
-func (s *Store) UsersByID(ctx context.Context, caller auth.Caller, fields UserFields, ids []int64) (map[int64]*User, error) {
+func (s *Store) UsersByID(ctx context.Context, caller auth.Caller, fields UserFields,
+	ids []int64) (map[int64]*User, error) {
 	return users.ByIDs(ctx, s.DB.DB, caller.UserID, fields, ids)
 }
 
@@ -299,7 +309,8 @@ func (s *Store) CheckNotLastAdministrator(ctx context.Context, tx bun.Tx, u *Use
 	if err := s.DB.AdvisoryLock(ctx, tx, administratorsLock); err != nil {
 		return err
 	}
-	others, err := tx.NewSelect().Model((*User)(nil)).Where("u.is_admin AND u.id <> ? AND u.suspended_at IS NULL", u.ID).Exists(ctx)
+	others, err := tx.NewSelect().Model((*User)(nil)).Where("u.is_admin AND u.id <> ? AND u.suspended_at IS NULL", u.ID).
+		Exists(ctx)
 	if err != nil || others {
 		return err
 	}

@@ -44,7 +44,8 @@ func (c ProfileChange) images() (changes []userImage) {
 }
 
 // promoteUserImages is promote for the new images of the caller.
-func (s *Store) promoteUserImages(ctx context.Context, caller auth.Caller, images []userImage) (keys []string, err error) {
+func (s *Store) promoteUserImages(ctx context.Context, caller auth.Caller,
+	images []userImage) (keys []string, err error) {
 	for _, image := range images {
 		if image.fileID == 0 {
 			continue
@@ -80,7 +81,8 @@ func (s *Store) setUserImages(ctx context.Context, tx bun.Tx, caller auth.Caller
 // user has no image afterwards.
 func showUserImage(ctx context.Context, tx bun.Tx, f *File) error {
 	_, err := tx.NewDelete().Model((*File)(nil)).
-		Where("target_type = ? AND target_id = ? AND state = ? AND id <> ?", f.TargetType, f.TargetID, Finalized, f.ID).Exec(ctx)
+		Where("target_type = ? AND target_id = ? AND state = ? AND id <> ?", f.TargetType, f.TargetID, Finalized, f.ID).
+		Exec(ctx)
 	if err != nil {
 		return err
 	}

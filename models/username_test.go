@@ -42,7 +42,8 @@ func TestUsernamesInTurkish(t *testing.T) {
 		if found, err := s.User(ctx, auth.Caller{}, UserAccess, name); err != nil || found.Username != u.Username {
 			t.Errorf("user %s: got %v, %v, want %s", name, found, err, u.Username)
 		}
-		if taken, err := s.UsersNamed(ctx, []string{FoldUsername(name)}); err != nil || !slices.Equal(taken, []string{u.Username}) {
+		if taken, err := s.UsersNamed(ctx, []string{FoldUsername(name)}); err != nil ||
+			!slices.Equal(taken, []string{u.Username}) {
 			t.Errorf("users named %s: got %q, %v, want %s", name, taken, err, u.Username)
 		}
 	}

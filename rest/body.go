@@ -254,7 +254,8 @@ func readForm(r *http.Request) (fields map[string]any, file *filePart, err error
 			return nil, nil, apierror.Or(err, badInput("body", "body: the multipart body cannot be read, or ended early"))
 		}
 		if part.FormName() == "file" {
-			return fromQuery(values), &filePart{part: part, form: parts, name: httpbody.FileName(part), atLeast: parts.StartFile()}, nil
+			return fromQuery(values), &filePart{part: part, form: parts, name: httpbody.FileName(part),
+				atLeast: parts.StartFile()}, nil
 		}
 		if part.FileName() != "" {
 			return nil, nil, notTheFile(part.FormName())
@@ -295,7 +296,8 @@ func fieldsOf(op *operation, r *http.Request) (map[string]any, error) {
 	if takesFile(op) {
 		return readUpload(op, r)
 	}
-	if (op.Operation == ast.Mutation || r.Method == post) && len(op.variables) > len(pathParameter.FindAllString(r.Pattern, -1)) {
+	if (op.Operation == ast.Mutation || r.Method == post) &&
+		len(op.variables) > len(pathParameter.FindAllString(r.Pattern, -1)) {
 		return readBody(r)
 	}
 	return nil, nil

@@ -23,7 +23,8 @@ var (
 	toNewest   = &deprecation{since, "/search?sort=newest", "Use things(sort: NEWEST)."}
 	toPopular  = &deprecation{since, "/search?sort=popular", "Use things(sort: POPULAR)."}
 	// The published interface marks the operation as deprecated and names it as its own replacement.
-	toGraphQL = &deprecation{since, "/graphql", "Programs that use REST call this operation to finalize: it stays available. New programs use the GraphQL mutation finalizeFiles."}
+	toGraphQL = &deprecation{since, "/graphql",
+		"Programs that use REST call this operation to finalize: it stays available. New programs use the GraphQL mutation finalizeFiles."}
 )
 
 // announce sends the headers Deprecation (RFC 9745), Sunset (RFC 8594) if the operator set a date,

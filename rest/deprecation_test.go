@@ -58,9 +58,11 @@ func TestDeprecationSignals(t *testing.T) {
 		deprecated = append(deprecated, r.operation)
 		reason := operations[r.operation].reason(r.deprecated)
 		if reason == "" || !strings.Contains(row.Description, reason) || row.Successor != r.deprecated.successor {
-			t.Errorf("%s: OpenAPI says %q and leads to %q, for the reason %q and the successor %q", r.operation, row.Description, row.Successor, reason, r.deprecated.successor)
+			t.Errorf("%s: OpenAPI says %q and leads to %q, for the reason %q and the successor %q", r.operation, row.Description,
+				row.Successor, reason, r.deprecated.successor)
 		}
-		if field := operations[r.operation].field; r.deprecated != toGraphQL && !strings.Contains(g.SDL(), `@deprecated(reason: "`+reason+`")`) {
+		if field := operations[r.operation].field; r.deprecated != toGraphQL &&
+			!strings.Contains(g.SDL(), `@deprecated(reason: "`+reason+`")`) {
 			t.Errorf("%s: the schema does not give the reason %q for %s", r.operation, reason, field.Name)
 		}
 		for _, said := range []string{"### " + r.operation + "\n", reason, r.deprecated.successor} {
@@ -69,7 +71,8 @@ func TestDeprecationSignals(t *testing.T) {
 			}
 		}
 		links := strings.Join(h.Values("Link"), ", ")
-		if link := "<http://base/migration#" + r.operation + `>; rel="deprecation"`; !strings.Contains(links, link) || strings.Count(links, "rel=") != 1 {
+		if link := "<http://base/migration#" + r.operation + `>; rel="deprecation"`; !strings.Contains(links, link) ||
+			strings.Count(links, "rel=") != 1 {
 			t.Errorf("%s: Link is %s, want %s alone", r.operation, links, link)
 		}
 		if h.Get("Deprecation") == "" || h.Get("Sunset") != "" {
@@ -81,7 +84,8 @@ func TestDeprecationSignals(t *testing.T) {
 		}
 	}
 	slices.Sort(deprecated)
-	want := []string{"get_featured", "get_files_file_id_finalize", "get_newest", "get_popular", "post_files_0_finalize_files", "post_files_file_id_finalize"}
+	want := []string{"get_featured", "get_files_file_id_finalize", "get_newest", "get_popular",
+		"post_files_0_finalize_files", "post_files_file_id_finalize"}
 	if !slices.Equal(deprecated, want) {
 		t.Errorf("deprecated are %v, want %v", deprecated, want)
 	}
@@ -90,12 +94,18 @@ func TestDeprecationSignals(t *testing.T) {
 func TestParseDate(t *testing.T) {
 	now := time.Date(2026, 3, 31, 15, 4, 5, 0, time.UTC)
 	for text, want := range map[string]string{
-		"2026-01-31T10:00:00 02:00": "2026-01-31T08:00:00Z", "now 1d": "2026-04-01T15:04:05Z", "2026-01-31|| 1w": "2026-02-07T00:00:00Z",
-		"now": "2026-03-31T15:04:05Z", "now-7d": "2026-03-24T15:04:05Z", "now/d": "2026-03-31T00:00:00Z", "now-1M/M": "2026-03-01T00:00:00Z", "now/w": "2026-03-30T00:00:00Z",
-		"now-1y/y": "2025-01-01T00:00:00Z", "now+2h-30m": "2026-03-31T16:34:05Z", "2026-01-31": "2026-01-31T00:00:00Z", "2026-01-31T10:00:00+02:00": "2026-01-31T08:00:00Z",
-		"2026-01-31||+1w": "2026-02-07T00:00:00Z", "2026": "2026-01-01T00:00:00Z", "2026-02": "2026-02-01T00:00:00Z", "2026-01-31 10:00:00": "2026-01-31T10:00:00Z",
-		"1769853600": "2026-01-31T10:00:00Z", "1769853600123": "2026-01-31T10:00:00Z", "17698536001": "", "17698536": "", "-1769853600": "",
-		"": "", "yesterday": "", "now-": "", "now-7x": "", "now-9999y": "", "2026-02-30": "", "0000-01-01": "", "2026-13": "", "now-99999d": "", "9999-12-31||+1d": "",
+		"2026-01-31T10:00:00 02:00": "2026-01-31T08:00:00Z", "now 1d": "2026-04-01T15:04:05Z",
+		"2026-01-31|| 1w": "2026-02-07T00:00:00Z",
+		"now":             "2026-03-31T15:04:05Z", "now-7d": "2026-03-24T15:04:05Z", "now/d": "2026-03-31T00:00:00Z",
+		"now-1M/M": "2026-03-01T00:00:00Z", "now/w": "2026-03-30T00:00:00Z",
+		"now-1y/y": "2025-01-01T00:00:00Z", "now+2h-30m": "2026-03-31T16:34:05Z", "2026-01-31": "2026-01-31T00:00:00Z",
+		"2026-01-31T10:00:00+02:00": "2026-01-31T08:00:00Z",
+		"2026-01-31||+1w":           "2026-02-07T00:00:00Z", "2026": "2026-01-01T00:00:00Z",
+		"2026-02": "2026-02-01T00:00:00Z", "2026-01-31 10:00:00": "2026-01-31T10:00:00Z",
+		"1769853600": "2026-01-31T10:00:00Z", "1769853600123": "2026-01-31T10:00:00Z", "17698536001": "", "17698536": "",
+		"-1769853600": "",
+		"":            "", "yesterday": "", "now-": "", "now-7x": "", "now-9999y": "", "2026-02-30": "", "0000-01-01": "",
+		"2026-13": "", "now-99999d": "", "9999-12-31||+1d": "",
 		strings.Repeat("now", 1000): "", "now" + strings.Repeat("-1d", 100_000): "2026-03-11T15:04:05Z",
 	} {
 		got := ""
@@ -111,7 +121,8 @@ func TestParseDate(t *testing.T) {
 // FuzzParseDate checks that parseDate either rejects a text or returns a date that the database can
 // store.
 func FuzzParseDate(f *testing.F) {
-	for _, text := range []string{"now", "now-7d", "now-1M/M", "2026-01-31||+1w/d", "2026-01-31T10:00:00+02:00", "0001-01-01||-1s", "9999-12-31||+1d", "now/w", "now+9999y-9999y", " now", "1769853600"} {
+	for _, text := range []string{"now", "now-7d", "now-1M/M", "2026-01-31||+1w/d", "2026-01-31T10:00:00+02:00",
+		"0001-01-01||-1s", "9999-12-31||+1d", "now/w", "now+9999y-9999y", " now", "1769853600"} {
 		f.Add(text, int64(1_774_969_445))
 	}
 	f.Fuzz(func(t *testing.T, text string, seconds int64) {
@@ -124,7 +135,8 @@ func FuzzParseDate(f *testing.F) {
 		if ok != ok2 || ok && !at.Equal(again) {
 			t.Errorf("%q at %s is %s, and then %s", text, now, at, again)
 		}
-		if ok && strings.HasSuffix(strings.TrimSpace(text), "/d") && (at.Hour() != 0 || at.Minute() != 0 || at.Second() != 0 || at.Nanosecond() != 0) {
+		if ok && strings.HasSuffix(strings.TrimSpace(text), "/d") && (at.Hour() != 0 || at.Minute() != 0 ||
+			at.Second() != 0 || at.Nanosecond() != 0) {
 			t.Errorf("%q at %s is %s, which begins no day", text, now, at)
 		}
 	})

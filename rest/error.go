@@ -27,7 +27,8 @@ func WriteError(w http.ResponseWriter, status int, message string, reasons ...st
 	}
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(wire.ErrorSchema{
-		Error: words, Code: status, Type: strings.ToUpper(strings.ReplaceAll(words, " ", "_")), Message: message, Errors: reasons,
+		Error: words, Code: status, Type: strings.ToUpper(strings.ReplaceAll(words, " ", "_")), Message: message,
+		Errors: reasons,
 	})
 }
 

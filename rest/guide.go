@@ -47,7 +47,8 @@ func Guide(g *graph.Graph) ([]byte, error) {
 	b.WriteString("\n## Deprecated operations\n\n| Operation | Path | Since | What to do | Replaced by |\n|---|---|---|---|---|\n")
 	for _, r := range routes {
 		if r.deprecated != nil {
-			fmt.Fprintf(&b, "| [%s](#%[1]s) | `%s %s` | %s | %s | `%s` |\n", r.operation, r.method, r.path, r.deprecated.since.Format("2006-01-02"),
+			fmt.Fprintf(&b, "| [%s](#%[1]s) | `%s %s` | %s | %s | `%s` |\n", r.operation, r.method, r.path,
+				r.deprecated.since.Format("2006-01-02"),
 				operations[r.operation].reason(r.deprecated), r.deprecated.successor)
 		}
 	}
@@ -61,7 +62,8 @@ func Guide(g *graph.Graph) ([]byte, error) {
 		fmt.Fprintf(&b, "\n### %s\n\n`%s %s`: %s\n", r.operation, r.method, r.path, operations[r.operation].description)
 		shown := r.operation
 		if r.deprecated != nil {
-			fmt.Fprintf(&b, "\n**Deprecated** since %s. %s Replaced by `%s`", r.deprecated.since.Format("2006-01-02"), operations[r.operation].reason(r.deprecated), r.deprecated.successor)
+			fmt.Fprintf(&b, "\n**Deprecated** since %s. %s Replaced by `%s`", r.deprecated.since.Format("2006-01-02"),
+				operations[r.operation].reason(r.deprecated), r.deprecated.successor)
 			by, _ := r.replacement()
 			if shown = by.operation; shown == r.operation {
 				b.WriteString(".\n")
@@ -82,7 +84,8 @@ func Guide(g *graph.Graph) ([]byte, error) {
 	b.WriteString("\n## Fragments\n")
 	for _, f := range document.Fragments {
 		var fragment strings.Builder
-		formatter.NewFormatter(&fragment, formatter.WithIndent("  ")).FormatQueryDocument(&ast.QueryDocument{Fragments: ast.FragmentDefinitionList{f}})
+		formatter.NewFormatter(&fragment, formatter.WithIndent("  ")).
+			FormatQueryDocument(&ast.QueryDocument{Fragments: ast.FragmentDefinitionList{f}})
 		fmt.Fprintf(&b, "\n### %s\n\n```graphql\n%s```\n", f.Name, fragment.String())
 	}
 	return []byte(b.String()), nil

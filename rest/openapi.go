@@ -115,7 +115,8 @@ func (d *describer) operation(r route, op *operation) object {
 		parameters = append(parameters, parameter(v.Variable, in, pageBounds(v.Variable, value)))
 	}
 	for _, name := range r.responder.query {
-		parameters = append(parameters, parameter(name, "query", pageBounds(name, object{"type": "string", "enum": imageWords[name]})))
+		parameters = append(parameters,
+			parameter(name, "query", pageBounds(name, object{"type": "string", "enum": imageWords[name]})))
 	}
 	for _, name := range ignored[r.operation] {
 		parameters = append(parameters, ignoredParameter(name))
@@ -161,7 +162,8 @@ func requestBody(op *operation, properties object, required []string) object {
 	if len(required) > 0 {
 		body["required"] = required
 	}
-	content := object{"application/json": object{"schema": body}, "application/x-www-form-urlencoded": object{"schema": body}}
+	content := object{"application/json": object{"schema": body},
+		"application/x-www-form-urlencoded": object{"schema": body}}
 	if takesFile(op) {
 		content = object{"multipart/form-data": object{"schema": body}}
 	}
@@ -178,14 +180,16 @@ func (d *describer) responses(r route, op *operation) object {
 		success["content"] = object{"application/json": object{"schema": d.schemaOf(r.responder.schema)}}
 	} else {
 		status = http.StatusFound
-		success = object{"description": "The URL of the bytes, which needs no token.", "headers": object{"Location": header("string")}}
+		success = object{"description": "The URL of the bytes, which needs no token.",
+			"headers": object{"Location": header("string")}}
 	}
 	if r.responder.paged {
 		success["headers"] = object{"Link": header("string"), "Total-Count": header("integer")}
 	} else if r.responder.total {
 		success["headers"] = object{"Total-Count": header("integer")}
 	}
-	statuses := []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests, http.StatusServiceUnavailable}
+	statuses := []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests,
+		http.StatusServiceUnavailable}
 	if op.mutates() {
 		statuses = append(statuses, http.StatusInsufficientStorage, http.StatusUnsupportedMediaType)
 	}
@@ -209,11 +213,14 @@ func (d *describer) responses(r route, op *operation) object {
 // than IDs in the path and paging parameters, or it runs a mutation that returns BadInput for some
 // IDs.
 func (op *operation) canReturnBadRequest(r route) bool {
-	if slices.Contains([]string{"publishThing", "likeThing", "likeMake", "toggle", "followUser", "unfollowUser", "deleteFile", "deleteImage", "deleteAccount", "reportSpam", "restoreComment", "finalizeFile", "addToCollection"}, op.field.Name) {
+	if slices.Contains([]string{"publishThing", "likeThing", "likeMake", "toggle", "followUser", "unfollowUser",
+		"deleteFile", "deleteImage", "deleteAccount", "reportSpam", "restoreComment", "finalizeFile", "addToCollection"},
+		op.field.Name) {
 		return true
 	}
 	for name, v := range op.variables {
-		inPath := strings.Contains(r.path, "{"+name+"}") && name != "term" && name != "tag" && v.Type.Elem == nil && v.Type.NamedType != "DateTime"
+		inPath := strings.Contains(r.path, "{"+name+"}") && name != "term" && name != "tag" && v.Type.Elem == nil &&
+			v.Type.NamedType != "DateTime"
 		if !inPath && !slices.Contains([]string{"per_page", "after"}, name) {
 			return true
 		}
@@ -251,17 +258,21 @@ func (d *describer) formOperation() object {
 				"key":       object{"type": "string", "description": "From the signed form: where the bytes are stored."},
 				"policy":    object{"type": "string", "description": "From the signed form: what may be uploaded, and until when."},
 				"signature": object{"type": "string", "description": "From the signed form: the signature of the policy."},
-				"file":      object{"type": "string", "contentMediaType": "application/octet-stream", "description": "The bytes, as the last part."},
+				"file": object{"type": "string", "contentMediaType": "application/octet-stream",
+					"description": "The bytes, as the last part."},
 			},
 		}}}},
 		"responses": object{
 			"200": object{
-				"description": "Stored. Location is the URL to finalize the upload.", "headers": object{"Location": header("string")},
-				"content": object{"application/json": object{"schema": d.schemaOf(ok.schema)}},
+				"description": "Stored. Location is the URL to finalize the upload.",
+				"headers":     object{"Location": header("string")},
+				"content":     object{"application/json": object{"schema": d.schemaOf(ok.schema)}},
 			},
-			"400": object{"$ref": "#/components/responses/BadRequest"}, "403": object{"$ref": "#/components/responses/Forbidden"},
+			"400": object{"$ref": "#/components/responses/BadRequest"},
+			"403": object{"$ref": "#/components/responses/Forbidden"},
 			"415": object{"$ref": "#/components/responses/UnsupportedMediaType"},
-			"503": object{"$ref": "#/components/responses/ServiceUnavailable"}, "507": object{"$ref": "#/components/responses/InsufficientStorage"},
+			"503": object{"$ref": "#/components/responses/ServiceUnavailable"},
+			"507": object{"$ref": "#/components/responses/InsufficientStorage"},
 		},
 	}
 }

@@ -101,12 +101,14 @@ var imageWords = func() map[string][]string {
 	for _, size := range thumbnail.Sizes {
 		kinds[size.Kind], sizes[size.Name] = true, true
 	}
-	return map[string][]string{"type": slices.Sorted(maps.Keys(kinds)), "size": slices.Sorted(maps.Keys(sizes)), "return": {"complete"}}
+	return map[string][]string{"type": slices.Sorted(maps.Keys(kinds)), "size": slices.Sorted(maps.Keys(sizes)),
+		"return": {"complete"}}
 }()
 
 var (
 	ignoredBySearch = []string{
-		"customizable", "show_customized", "is_challenge_winner", "is_fis_challenge_winnereatured", "is_edu_approved", "subjects", "grades", "standards",
+		"customizable", "show_customized", "is_challenge_winner", "is_fis_challenge_winnereatured", "is_edu_approved",
+		"subjects", "grades", "standards",
 		"users_thing_count", "users_user_types", "skill_level", "programs",
 	}
 	// ignored are parameters of the published interface that are accepted and have no effect, because
@@ -131,5 +133,6 @@ func parameter(name, in string, schema object) object {
 
 // ignoredParameter describes a parameter that has no effect.
 func ignoredParameter(name string) object {
-	return object{"name": name, "in": "query", "required": false, "schema": object{"type": "string"}, "description": "Accepted and ignored."}
+	return object{"name": name, "in": "query", "required": false, "schema": object{"type": "string"},
+		"description": "Accepted and ignored."}
 }

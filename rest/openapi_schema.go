@@ -24,10 +24,13 @@ var errorType = reflect.TypeFor[wire.ErrorSchema]()
 
 // fieldSchemas has the schemas of types that are not encoded as their kind suggests.
 var fieldSchemas = map[reflect.Type]object{
-	reflect.TypeFor[wire.Flag]():        {"type": "integer", "enum": []int{0, 1}},
-	reflect.TypeFor[wire.Time]():        {"type": "string", "pattern": `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\+00:00$`, "examples": []string{"2015-04-09T12:55:22+00:00"}},
-	reflect.TypeFor[wire.FileTime]():    {"type": "string", "pattern": `^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$`, "examples": []string{"2015-04-09 12:55:22"}},
-	reflect.TypeFor[wire.Hash]():        {"type": "string", "contentEncoding": "base64", "description": "The MD5 of the bytes."},
+	reflect.TypeFor[wire.Flag](): {"type": "integer", "enum": []int{0, 1}},
+	reflect.TypeFor[wire.Time](): {"type": "string", "pattern": `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\+00:00$`,
+		"examples": []string{"2015-04-09T12:55:22+00:00"}},
+	reflect.TypeFor[wire.FileTime](): {"type": "string", "pattern": `^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$`,
+		"examples": []string{"2015-04-09 12:55:22"}},
+	reflect.TypeFor[wire.Hash](): {"type": "string", "contentEncoding": "base64",
+		"description": "The MD5 of the bytes."},
 	reflect.TypeFor[wire.License]():     {"type": "string", "enum": licenseNames()},
 	reflect.TypeFor[wire.LicenseCode](): {"type": "string", "enum": licenseCodes()},
 	reflect.TypeFor[wire.Parts]():       {"type": "array", "items": object{"type": "object"}},
@@ -63,7 +66,8 @@ func (d *describer) schemaOf(t reflect.Type) object {
 	case reflect.TypeFor[eitherSchema]():
 		return object{"anyOf": []object{d.schemaOf(t.Field(0).Type.Elem()), d.schemaOf(t.Field(1).Type.Elem())}}
 	case reflect.TypeFor[wire.OrEmpty[wire.FullThingSchema]](), reflect.TypeFor[wire.OrEmpty[wire.ShortThingSchema]]():
-		return object{"anyOf": []object{d.schemaOf(t.Field(0).Type.Elem()), {"type": "object", "additionalProperties": false}}}
+		return object{"anyOf": []object{d.schemaOf(t.Field(0).Type.Elem()),
+			{"type": "object", "additionalProperties": false}}}
 	case reflect.TypeFor[wire.Hit]():
 		var kinds []object
 		for _, name := range slices.Sorted(maps.Keys(wire.HitSchemas)) {
@@ -210,6 +214,7 @@ func words(definition *ast.Definition) []string {
 // text returns an operation as GraphQL text.
 func text(op *ast.OperationDefinition) string {
 	var b strings.Builder
-	formatter.NewFormatter(&b, formatter.WithIndent("  ")).FormatQueryDocument(&ast.QueryDocument{Operations: ast.OperationList{op}})
+	formatter.NewFormatter(&b, formatter.WithIndent("  ")).
+		FormatQueryDocument(&ast.QueryDocument{Operations: ast.OperationList{op}})
 	return b.String()
 }

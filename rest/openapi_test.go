@@ -26,7 +26,8 @@ func TestGoldens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, got := range map[string][]byte{"../docs/migration.md": guide, "testdata/openapi.golden.json": append(openAPI, '\n'), "testdata/schema.golden.graphql": []byte(g.SDL())} {
+	for path, got := range map[string][]byte{"../docs/migration.md": guide, "testdata/openapi.golden.json": append(openAPI,
+		'\n'), "testdata/schema.golden.graphql": []byte(g.SDL())} {
 		if *update {
 			if err := os.WriteFile(path, got, 0o644); err != nil {
 				t.Fatal(err)

@@ -99,7 +99,8 @@ func matchOperations(document *ast.QueryDocument) (map[string]*operation, error)
 			errs = append(errs, fmt.Errorf("rest: route %s %s: no operation %s", r.method, r.path, r.operation))
 			continue
 		}
-		op := &operation{OperationDefinition: definition, description: commentAbove(definition), variables: make(map[string]*ast.VariableDefinition)}
+		op := &operation{OperationDefinition: definition, description: commentAbove(definition),
+			variables: make(map[string]*ast.VariableDefinition)}
 		if op.description == "" {
 			errs = append(errs, fmt.Errorf("rest: operation %s: no comment above it that describes it", r.operation))
 		}
@@ -162,7 +163,8 @@ func scopeOf(definition *ast.OperationDefinition) (*ast.Field, auth.Scope, error
 			return root, auth.Scope(strings.ToLower(value)), nil
 		}
 	}
-	return nil, "", fmt.Errorf("rest: operation %s: want one field, with @auth, under the alias answer, and no other but list", definition.Name)
+	return nil, "", fmt.Errorf(
+		"rest: operation %s: want one field, with @auth, under the alias answer, and no other but list", definition.Name)
 }
 
 // checkDeprecation returns an error if only one of a route and the GraphQL field that it runs is
@@ -170,7 +172,8 @@ func scopeOf(definition *ast.OperationDefinition) (*ast.Field, auth.Scope, error
 func (r route) checkDeprecation(field *ast.Field) error {
 	reason := deprecationReason(field.Definition)
 	if (reason != "") != (r.deprecated != nil && r.deprecated.reason == "") {
-		return fmt.Errorf("rest: operation %s: the route and the field %s do not agree on whether it is deprecated", r.operation, field.Name)
+		return fmt.Errorf("rest: operation %s: the route and the field %s do not agree on whether it is deprecated",
+			r.operation, field.Name)
 	}
 	return nil
 }

@@ -20,13 +20,22 @@ func TestRoutesWithoutDocuments(t *testing.T) {
 		row    *route
 		want   string
 	}{
-		"an operation without a route":     {func(d string) string { return d + "\nquery get_me { answer: me { id } }" }, nil, "operation get_me: no route"},
-		"a route without an operation":     {func(d string) string { return d }, &route{get, "/me", "get_me", headRedirect, nil}, "no operation get_me"},
-		"a parameter without a variable":   {func(d string) string { return d + "\nquery get_me { answer: me { id } }" }, &route{get, "/users/{id}", "get_me", headRedirect, nil}, "no variable $id"},
-		"an operation of two fields":       {func(d string) string { return d + "\nquery get_me { answer: me { id } also: me { id } }" }, &route{get, "/me", "get_me", headRedirect, nil}, "want one field"},
-		"a deprecation of the route alone": {func(d string) string { return d + "\nquery get_me { answer: me { id } }" }, &route{get, "/me", "get_me", headRedirect, toFinalizeFiles}, "do not agree"},
-		"a deprecation of the field alone": {func(d string) string { return d + "\nquery get_me { answer: newest { id } }" }, &route{get, "/me", "get_me", headRedirect, nil}, "do not agree"},
-		"an answer of another name":        {func(d string) string { return d + "\nquery get_me { me { id } }" }, &route{get, "/me", "get_me", headRedirect, nil}, "want one field"},
+		"an operation without a route": {func(d string) string { return d + "\nquery get_me { answer: me { id } }" }, nil,
+			"operation get_me: no route"},
+		"a route without an operation": {func(d string) string { return d }, &route{get, "/me", "get_me", headRedirect,
+			nil}, "no operation get_me"},
+		"a parameter without a variable": {func(d string) string { return d + "\nquery get_me { answer: me { id } }" },
+			&route{get, "/users/{id}", "get_me", headRedirect, nil}, "no variable $id"},
+		"an operation of two fields": {func(d string) string {
+			return d +
+				"\nquery get_me { answer: me { id } also: me { id } }"
+		}, &route{get, "/me", "get_me", headRedirect, nil}, "want one field"},
+		"a deprecation of the route alone": {func(d string) string { return d + "\nquery get_me { answer: me { id } }" },
+			&route{get, "/me", "get_me", headRedirect, toFinalizeFiles}, "do not agree"},
+		"a deprecation of the field alone": {func(d string) string { return d + "\nquery get_me { answer: newest { id } }" },
+			&route{get, "/me", "get_me", headRedirect, nil}, "do not agree"},
+		"an answer of another name": {func(d string) string { return d + "\nquery get_me { me { id } }" },
+			&route{get, "/me", "get_me", headRedirect, nil}, "want one field"},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
 			all := routes

@@ -232,7 +232,8 @@ func writeJSON(w http.ResponseWriter, v any) error {
 	body.Truncate(body.Len() - len("\n")) // of the encoder
 	if body.Len() > maxResponse {
 		body.Reset()
-		e := apierror.New(apierror.TooLarge, "the response exceeds %d MiB: request a shorter page with per_page", maxResponse>>20)
+		e := apierror.New(apierror.TooLarge, "the response exceeds %d MiB: request a shorter page with per_page",
+			maxResponse>>20)
 		e.Limit = maxResponse
 		return e
 	}

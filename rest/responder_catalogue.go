@@ -28,7 +28,8 @@ var categories = func() responder {
 }()
 
 // threads responds with a page of comments, grouped by their parent comment.
-var threads = pageAs(func(comments []*wire.CommentSchema) any { return wire.Threaded(comments) }, reflect.TypeFor[wire.ThreadedSchema]())
+var threads = pageAs(func(comments []*wire.CommentSchema) any { return wire.Threaded(comments) },
+	reflect.TypeFor[wire.ThreadedSchema]())
 
 // removedThing responds with the ID of the thing that was removed.
 var removedThing = body(func(_ *server, r *http.Request, _ []byte) (int64, error) {

@@ -80,7 +80,8 @@ var imageSummaries = imageList(func(_ *server, _ *http.Request, p *wire.MediaIma
 	return p.Summary()
 }, func(i *wire.ImageSummary, sizes []wire.ImageSize) { i.Sizes = sizes })
 
-func imageList[T any](as func(s *server, r *http.Request, p *wire.MediaImage) *T, setSizes func(image *T, sizes []wire.ImageSize)) responder {
+func imageList[T any](as func(s *server, r *http.Request, p *wire.MediaImage) *T,
+	setSizes func(image *T, sizes []wire.ImageSize)) responder {
 	a := whole(func(s *server, r *http.Request, data []byte) ([]*T, error) {
 		of, err := read[struct{ Images []*wire.MediaImage }](data)
 		if err != nil {

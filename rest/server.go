@@ -328,7 +328,8 @@ func badCursor(errs gqlerror.List) bool {
 }
 
 // run charges a stored operation and executes it in process.
-func (s *server) run(r *http.Request, op *operation, variables map[string]any, charge func(*http.Request, *graphql.OperationContext) error) *graphql.Response {
+func (s *server) run(r *http.Request, op *operation, variables map[string]any,
+	charge func(*http.Request, *graphql.OperationContext) error) *graphql.Response {
 	ctx := graphql.StartOperationTrace(r.Context())
 	oc, errs := s.executor.CreateOperationContext(ctx, &graphql.RawParams{OperationName: op.Name, Variables: variables})
 	if errs != nil {
@@ -344,7 +345,8 @@ func (s *server) run(r *http.Request, op *operation, variables map[string]any, c
 		return response
 	}
 	// The executor returns no response if the client disconnected or the timeout expired.
-	return s.executor.DispatchError(graphql.WithOperationContext(context.WithoutCancel(ctx), oc), gqlerror.List{gqlerror.Wrap(context.Cause(ctx))})
+	return s.executor.DispatchError(graphql.WithOperationContext(context.WithoutCancel(ctx), oc),
+		gqlerror.List{gqlerror.Wrap(context.Cause(ctx))})
 }
 
 // charge subtracts the cost of an operation from the caller's budget, as GraphQL requests do. It

@@ -299,7 +299,8 @@ func convertEnum(name string, value any, definition *ast.Definition) (string, er
 
 // searchSorts are the sort orders of a search in the published interface, and those that clients
 // send although it does not mention them: likes and downloads. The schema has more.
-var searchSorts = []string{"RELEVANT", "TEXT", "POPULAR", "MAKES", "NEWEST", "DESIGNS", "FOLLOWERS", "LIKES", "DOWNLOADS"}
+var searchSorts = []string{"RELEVANT", "TEXT", "POPULAR", "MAKES", "NEWEST", "DESIGNS", "FOLLOWERS", "LIKES",
+	"DOWNLOADS"}
 
 // enumNames returns the names of the enum values that REST clients can send.
 func enumNames(definition *ast.Definition) (names []string) {

@@ -62,7 +62,8 @@ func compare(triangles, pairs int) error {
 	}
 	var took, memory [2][]float64 // ms and KiB, of Meshyard and of three.js
 	for range pairs {
-		for side, c := range []*exec.Cmd{exec.Command(self, "-convert", stl, out), exec.Command("node", "--max-old-space-size=8192", script, stl, out)} {
+		for side, c := range []*exec.Cmd{exec.Command(self, "-convert", stl, out),
+			exec.Command("node", "--max-old-space-size=8192", script, stl, out)} {
 			c.Stderr = os.Stderr
 			text, err := c.Output()
 			if err != nil {
@@ -86,7 +87,8 @@ func compare(triangles, pairs int) error {
 		if a/b > f.target {
 			outcome = "MISSED"
 		}
-		fmt.Printf("  Meshyard %.0f %s, three.js %.0f %s, ratio %.3f, target ≤ %.1f: %s\n", a, f.name, b, f.name, a/b, f.target, outcome)
+		fmt.Printf("  Meshyard %.0f %s, three.js %.0f %s, ratio %.3f, target ≤ %.1f: %s\n", a, f.name, b, f.name, a/b,
+			f.target, outcome)
 	}
 	return nil
 }
@@ -109,7 +111,8 @@ func measured(from, to string) error {
 	if err != nil {
 		return err
 	}
-	m, err := decode.Decode(context.Background(), decode.Source{ReaderAt: in, Size: info.Size(), Name: from}, mesh.DefaultLimits, nil)
+	m, err := decode.Decode(context.Background(), decode.Source{ReaderAt: in, Size: info.Size(), Name: from},
+		mesh.DefaultLimits, nil)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,9 @@ type appCreateCmd struct {
 
 func (c *appCreateCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
-		secret, a, err := store.Account.Admin().RegisterApplication(ctx, account.NewApplication{Name: c.Name, RedirectURIs: c.Redirect, IsPublic: c.Public, AllowsImplicit: c.Implicit})
+		secret, a, err := store.Account.Admin().
+			RegisterApplication(ctx, account.NewApplication{Name: c.Name, RedirectURIs: c.Redirect, IsPublic: c.Public,
+				AllowsImplicit: c.Implicit})
 		if err != nil {
 			return err
 		}

@@ -43,7 +43,8 @@ func (c *exportCmd) Run(ctx context.Context, s config.Settings, logger *slog.Log
 		for _, n := range m.Nouns {
 			rows += n.Rows
 		}
-		stdout.printf("exported %s and %s (%s)\n", count(rows, "row"), count(m.Files.Count, "file content"), count(m.Files.Bytes, "byte"))
+		stdout.printf("exported %s and %s (%s)\n", count(rows, "row"), count(m.Files.Count, "file content"),
+			count(m.Files.Bytes, "byte"))
 		for _, sum := range m.Missing {
 			stdout.printf("the content with the SHA-256 %s is missing from the bucket, damaged or unreadable\n", sum)
 		}
@@ -73,7 +74,8 @@ func (c *importArchiveCmd) Run(ctx context.Context, s config.Settings, logger *s
 
 // loadAlone loads an archive of everything. It has the database for itself. An import that was
 // interrupted continues when it is run again; until then, no other command uses the database.
-func (c *importArchiveCmd) loadAlone(ctx context.Context, s config.Settings, logger *slog.Logger, r *archive.Reader) (err error) {
+func (c *importArchiveCmd) loadAlone(ctx context.Context, s config.Settings, logger *slog.Logger,
+	r *archive.Reader) (err error) {
 	lock, begun, err := server.Lock(ctx, s, dblock.Exclusive, "meshyard import archive")
 	if err != nil {
 		return err
@@ -150,7 +152,8 @@ func (c *importArchiveCmd) load(ctx context.Context, store *catalogue.Catalogue,
 	for _, what := range report.LeftOut {
 		fmt.Fprintln(os.Stderr, escaped(what))
 	}
-	fmt.Fprintf(os.Stderr, "imported %s in %s; running servers make %s\n", count(report.Rows, "row"), time.Since(started).Round(time.Second), count(report.Previews, "preview"))
+	fmt.Fprintf(os.Stderr, "imported %s in %s; running servers make %s\n", count(report.Rows, "row"), time.Since(started).
+		Round(time.Second), count(report.Previews, "preview"))
 	if report.Lost > 0 {
 		return fmt.Errorf("%s lost the content; everything else is imported", count(report.Lost, "file"))
 	}

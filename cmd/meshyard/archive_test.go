@@ -28,11 +28,13 @@ func TestArchiveCommands(t *testing.T) {
 		t.Errorf("export again: %v, %q", err, stderr)
 	}
 	killed(t, postgres, imported, "import", "archive", first)
-	if _, stderr, err := postgres.try("import", "archive", first); exitStatus(err) != 1 || !strings.Contains(stderr, imported) {
+	if _, stderr, err := postgres.try("import", "archive", first); exitStatus(err) != 1 ||
+		!strings.Contains(stderr, imported) {
 		t.Errorf("import archive again: %v, %q", err, stderr)
 	}
 	postgres.run("fsck")
-	if got, want := postgres.run("export", second, "--credentials"), sqlite.run("export", filepath.Join(dir, "third.zip"), "--credentials"); got != want {
+	if got, want := postgres.run("export", second, "--credentials"), sqlite.run("export", filepath.Join(dir, "third.zip"),
+		"--credentials"); got != want {
 		t.Errorf("the second export printed %q, want %q", got, want)
 	}
 	a, err := os.ReadFile(second)
@@ -61,7 +63,8 @@ func TestArchiveCommands(t *testing.T) {
 	if !strings.Contains(out, "things\t601\t601\n") {
 		t.Errorf("import of a user printed %q", out)
 	}
-	if exitStatus(err) != 1 || !strings.Contains(stderr, "missing from the archive") || !strings.Contains(stderr, "1 file lost the content; everything else is imported") {
+	if exitStatus(err) != 1 || !strings.Contains(stderr, "missing from the archive") ||
+		!strings.Contains(stderr, "1 file lost the content; everything else is imported") {
 		t.Errorf("import without a content: %v, %q", err, stderr)
 	}
 }

@@ -66,13 +66,16 @@ func (c *backupCmd) Run(ctx context.Context, s config.Settings, logger *slog.Log
 			return err
 		}
 		defer source.Close()
-		b := &backingUp{settings: s, admin: store.Maintenance.Admin(), id: id, folder: folder, copying: newCopying(source, folder.Objects, "copied"), database: !c.NoDatabase, workers: c.Workers}
+		b := &backingUp{settings: s, admin: store.Maintenance.Admin(), id: id, folder: folder,
+			copying: newCopying(source, folder.Objects, "copied"), database: !c.NoDatabase, workers: c.Workers}
 		m, err := b.run(ctx)
 		if err != nil {
 			return err
 		}
-		recordRun(ctx, store, logger, maintenance.LastRun{Command: maintenance.RunBackup, At: m.CreatedAt, Problems: len(m.Faults)})
-		stdout.printf("the backup contains the state of %s: %s (%s), of which %s (%s) were new\n", m.CreatedAt.Format(time.RFC3339),
+		recordRun(ctx, store, logger, maintenance.LastRun{Command: maintenance.RunBackup, At: m.CreatedAt,
+			Problems: len(m.Faults)})
+		stdout.printf("the backup contains the state of %s: %s (%s), of which %s (%s) were new\n",
+			m.CreatedAt.Format(time.RFC3339),
 			count(m.Objects, "object"), count(m.Bytes, "byte"), count(b.newObjects, "object"), count(b.newBytes, "byte"))
 		if c.NoDatabase {
 			stdout.println("it does not contain the database")
@@ -83,7 +86,8 @@ func (c *backupCmd) Run(ctx context.Context, s config.Settings, logger *slog.Log
 		}
 		for _, l := range libraries {
 			if l.Files > 0 {
-				stdout.printf("it does not contain the bytes of %s in the library %s: back up its folder, too\n", count(int(l.Files), "file"), l.Name)
+				stdout.printf("it does not contain the bytes of %s in the library %s: back up its folder, too\n",
+					count(int(l.Files), "file"), l.Name)
 			}
 		}
 		for _, fault := range m.Faults {
@@ -158,7 +162,8 @@ func (b *backingUp) snapshot(ctx context.Context) (*backup.Manifest, error) {
 	if dialect.IsDumped() {
 		extension = ".dump"
 	}
-	m := &backup.Manifest{CreatedAt: time.Now().UTC(), Version: b.settings.Version, Engine: string(dialect.Engine()), Source: b.id}
+	m := &backup.Manifest{CreatedAt: time.Now().UTC(), Version: b.settings.Version, Engine: string(dialect.Engine()),
+		Source: b.id}
 	file, err := b.folder.NewDatabase(m.CreatedAt, extension)
 	if err != nil {
 		return nil, err

@@ -102,7 +102,8 @@ func TestBackupOfUnprivilegedRole(t *testing.T) {
 			}
 			defer conn.Close(t.Context())
 			var indexes int
-			err = conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_indexes WHERE indexname = 'vocabulary_trigrams'").Scan(&indexes)
+			err = conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_indexes WHERE indexname = 'vocabulary_trigrams'").
+				Scan(&indexes)
 			if err != nil || indexes != 1 {
 				t.Errorf("got %d indexes of trigrams, %v, want 1", indexes, err)
 			}
@@ -115,7 +116,8 @@ func TestBackupOfUnprivilegedRole(t *testing.T) {
 func TestTrigramsOutsideOfSearchPath(t *testing.T) {
 	t.Parallel()
 	built, role := buildBinary(t), newRole(t)
-	const public, hidden = "GRANT CREATE ON SCHEMA public TO {role}", "CREATE SCHEMA extensions; CREATE EXTENSION pg_trgm SCHEMA extensions"
+	const public, hidden = "GRANT CREATE ON SCHEMA public TO {role}",
+		"CREATE SCHEMA extensions; CREATE EXTENSION pg_trgm SCHEMA extensions"
 	from, _ := managedDatabase(t, role, public)
 	source := newCatalogue(t, built, from)
 	source.run("user", "create", "ada")

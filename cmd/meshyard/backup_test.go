@@ -44,7 +44,8 @@ func TestBackup(t *testing.T) {
 				}
 				u.things = append(u.things, thing)
 			}
-			l := &load{client: c, book: k.book, mix: everything, pool: pool(rng), clock: gotFinalize, due: 20, fire: make(chan struct{})}
+			l := &load{client: c, book: k.book, mix: everything, pool: pool(rng), clock: gotFinalize, due: 20,
+				fire: make(chan struct{})}
 			clients := l.run(rng, 6)
 			clients.Go(func() { l.uploadAndDelete(k.book.users[0]) })
 			<-l.fire
@@ -55,7 +56,8 @@ func TestBackup(t *testing.T) {
 			second := k.run("backup", dir)
 			l.killed.Store(true)
 			clients.Wait()
-			if !strings.Contains(second, "the backup contains the state of ") || strings.Contains(second, " of which 0 objects") {
+			if !strings.Contains(second, "the backup contains the state of ") ||
+				strings.Contains(second, " of which 0 objects") {
 				t.Errorf("the second backup printed %q, want that some objects were new", second)
 			}
 			k.stop(s)
@@ -71,7 +73,8 @@ func TestBackup(t *testing.T) {
 			if out := restored.run("fsck", "--rehash", "--grace", "0s"); out != "database and bucket agree\n" {
 				t.Errorf("fsck after the restore: %q", out)
 			}
-			if _, stderr, err := restored.try("restore", dir); exitStatus(err) != 1 || !strings.Contains(stderr, "there is a database already") {
+			if _, stderr, err := restored.try("restore", dir); exitStatus(err) != 1 ||
+				!strings.Contains(stderr, "there is a database already") {
 				t.Errorf("a second restore: %v, %q; want it rejected", err, stderr)
 			}
 			server := restored.serve()
@@ -100,12 +103,14 @@ func TestBackupCountsWhatItKeeps(t *testing.T) {
 	}
 	c.run("import", "things", file)
 	sum := fmt.Sprintf("%x", sha256.Sum256([]byte("stray")))
-	for _, key := range []string{"files/" + sum, "derived/" + sum + ".mesh.7.preview_large.png", "derived/" + sum + ".mesh.7.full.png"} {
+	for _, key := range []string{"files/" + sum, "derived/" + sum + ".mesh.7.preview_large.png", "derived/" + sum +
+		".mesh.7.full.png"} {
 		if err := os.WriteFile(filepath.Join(c.data, "bucket", key), []byte("stray"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if out := c.run("backup", filepath.Join(t.TempDir(), "backup")); !strings.Contains(out, ": 0 objects (0 bytes), of which 0 objects (0 bytes) were new") {
+	if out := c.run("backup", filepath.Join(t.TempDir(), "backup")); !strings.Contains(out,
+		": 0 objects (0 bytes), of which 0 objects (0 bytes) were new") {
 		t.Errorf("backup printed %q", out)
 	}
 }
@@ -146,12 +151,14 @@ func TestRunsAreInMetrics(t *testing.T) {
 				}
 				values := map[string]float64{"timestamp_seconds": -1, "problems": -1}
 				for name := range values {
-					if found := regexp.MustCompile(`(?m)^meshyard_last_run_` + name + `\{command="` + command + `"\} (\S+)$`).FindSubmatch(text); found != nil {
+					if found := regexp.MustCompile(`(?m)^meshyard_last_run_` + name + `\{command="` + command + `"\} (\S+)$`).
+						FindSubmatch(text); found != nil {
 						values[name], _ = strconv.ParseFloat(string(found[1]), 64)
 					}
 				}
 				at := time.Unix(int64(values["timestamp_seconds"]), 0)
-				if never := least.IsZero(); never && at.Unix() != 0 || !never && (at.Before(least.Truncate(time.Second)) || at.After(time.Now())) || int(values["problems"]) != problems {
+				if never := least.IsZero(); never && at.Unix() != 0 || !never && (at.Before(least.Truncate(time.Second)) ||
+					at.After(time.Now())) || int(values["problems"]) != problems {
 					t.Errorf("%s: the metrics are %v, want a time after %s and %d problems", command, values, least, problems)
 				}
 			}
@@ -185,11 +192,13 @@ func TestRunsAreInMetrics(t *testing.T) {
 			restored := newCatalogue(t, built, databaseOn(t, engine))
 			restored.env = c.env
 			// A later backup that was killed left an object, which this backup does not count.
-			if err := os.WriteFile(filepath.Join(dir, "objects", "files", fmt.Sprintf("%x", sha256.Sum256([]byte("left")))), []byte("left"), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, "objects", "files", fmt.Sprintf("%x", sha256.Sum256([]byte("left")))),
+				[]byte("left"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			began = time.Now()
-			if first, _, _ := strings.Cut(restored.run("restore", dir), "\n"); !strings.Contains(first, ": copied 2 objects (") || strings.Contains(first, " of 1") {
+			if first, _, _ := strings.Cut(restored.run("restore", dir), "\n"); !strings.Contains(first,
+				": copied 2 objects (") || strings.Contains(first, " of 1") {
 				t.Errorf("restore printed %q first, want that it copied 2 objects", first)
 			}
 			server = restored.serve()
@@ -207,7 +216,8 @@ func (c *catalogue) useS3() {
 	}
 	fake := httptest.NewServer(gofakes3.New(backend).Server())
 	c.t.Cleanup(fake.Close)
-	c.settings = append(c.settings, "--bucket-url", "s3://models?region=us-east-1&use_path_style=true&endpoint="+url.QueryEscape(fake.URL))
+	c.settings = append(c.settings, "--bucket-url",
+		"s3://models?region=us-east-1&use_path_style=true&endpoint="+url.QueryEscape(fake.URL))
 	c.env = append(c.env, "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test")
 }
 
@@ -270,9 +280,11 @@ func (c *confirmed) missing(server *client) (problems []string) {
 		case err != nil || status != http.StatusOK:
 			problems = append(problems, fmt.Sprintf("file %d, %s: got %d, %v", f.id, f.story(), status, err))
 		case f.form == nil && got.Hash != f.has.md5: // a form may have been posted again since then
-			problems = append(problems, fmt.Sprintf("file %d, %s: got the hash %s, want %s", f.id, f.story(), got.Hash, f.has.md5))
+			problems = append(problems, fmt.Sprintf("file %d, %s: got the hash %s, want %s", f.id, f.story(), got.Hash,
+				f.has.md5))
 		case got.DownloadCount < f.downloads:
-			problems = append(problems, fmt.Sprintf("file %d: got %d downloads, want %d or more", f.id, got.DownloadCount, f.downloads))
+			problems = append(problems, fmt.Sprintf("file %d: got %d downloads, want %d or more", f.id, got.DownloadCount,
+				f.downloads))
 		case f.finalized && !attached[f.id]:
 			problems = append(problems, fmt.Sprintf("file %d, %s: is not finalized", f.id, f.story()))
 		}
@@ -297,34 +309,42 @@ func TestBackupWithoutPrograms(t *testing.T) {
 		out, err := command.CombinedOutput()
 		return string(out), err
 	}
-	if out, err := without("backup", dir); exitStatus(err) != 1 || !strings.Contains(out, "pg_dump is not in the PATH") || !strings.Contains(out, "--no-database") {
+	if out, err := without("backup", dir); exitStatus(err) != 1 || !strings.Contains(out, "pg_dump is not in the PATH") ||
+		!strings.Contains(out, "--no-database") {
 		t.Errorf("backup without pg_dump: %v, %q", err, out)
 	}
-	if out, err := without("backup", dir, "--no-database"); err != nil || !strings.Contains(out, "it does not contain the database") {
+	if out, err := without("backup", dir, "--no-database"); err != nil ||
+		!strings.Contains(out, "it does not contain the database") {
 		t.Errorf("backup --no-database: %v, %q", err, out)
 	}
-	if out, err := without("restore", dir); exitStatus(err) != 1 || !strings.Contains(out, "restore it first by other means") {
+	if out, err := without("restore", dir); exitStatus(err) != 1 ||
+		!strings.Contains(out, "restore it first by other means") {
 		t.Errorf("restore without the database: %v, %q", err, out)
 	}
 	c.run("backup", dir)
 	programs := t.TempDir()
-	if err := os.WriteFile(filepath.Join(programs, "pg_dump"), []byte("#!/bin/sh\necho first\necho second\nexit 1\n"), 0o700); err != nil {
+	if err := os.WriteFile(filepath.Join(programs, "pg_dump"), []byte("#!/bin/sh\necho first\necho second\nexit 1\n"),
+		0o700); err != nil {
 		t.Fatal(err)
 	}
 	failing := c.command("backup", dir)
 	failing.Env = append(failing.Env, "PATH="+programs)
-	if out, err := failing.CombinedOutput(); exitStatus(err) != 1 || !strings.HasSuffix(string(out), "meshyard: pg_dump: exit status 1: first; second\n") {
+	if out, err := failing.CombinedOutput(); exitStatus(err) != 1 ||
+		!strings.HasSuffix(string(out), "meshyard: pg_dump: exit status 1: first; second\n") {
 		t.Errorf("backup with a pg_dump that fails: got %v and %q, want exit status 1 and one line", err, out)
 	}
-	if out, err := without("restore", dir); exitStatus(err) != 1 || !strings.Contains(out, "pg_restore is not in the PATH") {
+	if out, err := without("restore", dir); exitStatus(err) != 1 ||
+		!strings.Contains(out, "pg_restore is not in the PATH") {
 		t.Errorf("restore without pg_restore: %v, %q", err, out)
 	}
 	sqlite := newCatalogue(t, built, "")
-	if _, stderr, err := sqlite.try("restore", dir); exitStatus(err) != 1 || !strings.Contains(stderr, "the backup is of a postgres database") {
+	if _, stderr, err := sqlite.try("restore", dir); exitStatus(err) != 1 ||
+		!strings.Contains(stderr, "the backup is of a postgres database") {
 		t.Errorf("restore to another engine: %v, %q", err, stderr)
 	}
 	sqlite.run("user", "create", "ada")
-	if _, stderr, err := sqlite.try("backup", sqlite.data); exitStatus(err) != 1 || !strings.Contains(stderr, "is not a backup folder") {
+	if _, stderr, err := sqlite.try("backup", sqlite.data); exitStatus(err) != 1 ||
+		!strings.Contains(stderr, "is not a backup folder") {
 		t.Errorf("backup into the data folder: %v, %q", err, stderr)
 	}
 }

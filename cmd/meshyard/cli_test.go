@@ -43,7 +43,8 @@ func TestCommands(t *testing.T) {
 				"documents get_nothing":         "no registered document",
 				"documents --documents nowhere": "--documents",
 			})
-			for command, want := range map[string]int{"user create a/b": 2, "user rename ada b/c": 2, "webhook create ada ftp://x": 2, "user create ada": 1, "token list nobody": 1} {
+			for command, want := range map[string]int{"user create a/b": 2, "user rename ada b/c": 2,
+				"webhook create ada ftp://x": 2, "user create ada": 1, "token list nobody": 1} {
 				if _, _, err := c.try(strings.Fields(command)...); exitStatus(err) != want {
 					t.Errorf("meshyard %s: got %v, want exit status %d", command, err, want)
 				}
@@ -59,7 +60,8 @@ func TestCommands(t *testing.T) {
 	if out := c.run("openapi"); !json.Valid([]byte(out)) {
 		t.Errorf("openapi: got %.200q, want JSON", out)
 	}
-	if _, stderr, err := newCatalogue(t, binary, "mysql://x").try("fsck"); err == nil || !strings.Contains(stderr, "sqlite:PATH or postgres://") {
+	if _, stderr, err := newCatalogue(t, binary, "mysql://x").try("fsck"); err == nil ||
+		!strings.Contains(stderr, "sqlite:PATH or postgres://") {
 		t.Errorf("with a database of another kind: got %v, %q, want an error that names both kinds", err, stderr)
 	}
 }
@@ -81,7 +83,8 @@ func (c *catalogue) checkTokens(server *server) {
 	if !tokenLine.MatchString(token) {
 		c.t.Errorf("token create: got %q, want a token alone", token)
 	}
-	a, err := (&client{server.url, http.DefaultClient}).send(&user{token: strings.TrimSpace(token)}, http.MethodGet, "/users/me/downloads", "", nil)
+	a, err := (&client{server.url, http.DefaultClient}).send(&user{token: strings.TrimSpace(token)}, http.MethodGet,
+		"/users/me/downloads", "", nil)
 	if err != nil || a.status != http.StatusOK {
 		c.t.Errorf("with the new token: got %+v, %v, want 200", a, err)
 	}
@@ -106,21 +109,26 @@ func (c *catalogue) checkTokens(server *server) {
 // checkApplications creates, lists and deletes applications.
 func (c *catalogue) checkApplications() {
 	c.t.Helper()
-	out := c.run("app", "create", "Slicer", "--redirect", "https://app.example/cb?a,b", "--redirect", "http://127.0.0.1/cb")
+	out := c.run("app", "create", "Slicer", "--redirect", "https://app.example/cb?a,b", "--redirect",
+		"http://127.0.0.1/cb")
 	created := regexp.MustCompile(`^client_id ([0-9a-f]{20})\nclient_secret [\w-]{43}\n$`).FindStringSubmatch(out)
 	if created == nil {
 		c.t.Fatalf("app create: got %q, want an ID and a secret", out)
 	}
 	id := created[1]
-	if out := c.run("app", "create", "Phone", "--redirect", "org.example.app:/cb", "--public"); strings.Contains(out, "secret") {
+	if out := c.run("app", "create", "Phone", "--redirect", "org.example.app:/cb", "--public"); strings.Contains(out,
+		"secret") {
 		c.t.Errorf("app create --public: got %q, want no secret", out)
 	}
-	if out := c.run("app", "list"); !strings.Contains(out, id+"  confidential  Slicer  https://app.example/cb?a,b http://127.0.0.1/cb\n") || !strings.Contains(out, "  public        Phone ") {
+	if out := c.run("app", "list"); !strings.Contains(out,
+		id+"  confidential  Slicer  https://app.example/cb?a,b http://127.0.0.1/cb\n") ||
+		!strings.Contains(out, "  public        Phone ") {
 		c.t.Errorf("app list: got %q, want Slicer, which is confidential, and Phone, which is public", out)
 	}
 	c.run("app", "delete", id)
 	c.refuses(map[string]string{
-		"app delete " + id: "does not exist", "app create X --redirect http://app.example/": "use https", "app create X --public": "redirect",
+		"app delete " + id: "does not exist", "app create X --redirect http://app.example/": "use https",
+		"app create X --public": "redirect",
 	})
 }
 
@@ -133,13 +141,15 @@ func (c *catalogue) checkWebhooks() {
 		c.t.Fatalf("webhook create: got %q, want an ID and a secret", out)
 	}
 	id := created[1]
-	if out := c.run("webhook", "list"); !regexp.MustCompile(`(?m)^` + id + ` +ada +enabled +https://hook.invalid/ +make.created$`).MatchString(out) {
+	if out := c.run("webhook", "list"); !regexp.MustCompile(`(?m)^` + id +
+		` +ada +enabled +https://hook.invalid/ +make.created$`).MatchString(out) {
 		c.t.Errorf("webhook list: got %q, want webhook %s of ada", out, id)
 	}
 	if out := c.run("webhook", "deliveries", id); !strings.HasPrefix(out, "ID ") || strings.Count(out, "\n") != 1 {
 		c.t.Errorf("webhook deliveries: got %q, want the head of an empty table", out)
 	}
-	for _, state := range []struct{ command, list string }{{"disable", "disabled: disabled by the operator"}, {"enable", "enabled"}} {
+	for _, state := range []struct{ command, list string }{{"disable", "disabled: disabled by the operator"},
+		{"enable", "enabled"}} {
 		if out, want := c.run("webhook", state.command, id), state.command+"d webhook "+id+"\n"; out != want {
 			c.t.Errorf("webhook %s: got %q, want %q", state.command, out, want)
 		}
@@ -149,16 +159,19 @@ func (c *catalogue) checkWebhooks() {
 	}
 	c.run("webhook", "delete", id)
 	c.refuses(map[string]string{
-		"webhook delete " + id: "does not exist", "webhook deliveries 999": "does not exist", "webhook enable 999": "does not exist",
+		"webhook delete " + id: "does not exist", "webhook deliveries 999": "does not exist",
+		"webhook enable 999":                    "does not exist",
 		"webhook create bob https://a.example/": "does not exist", "webhook create ada http://a.example/": "https",
-		"webhook create ada https://a.example/ --global": "not an administrator", "webhook create ada https://a.example/ --event all": "thing.published",
+		"webhook create ada https://a.example/ --global":    "not an administrator",
+		"webhook create ada https://a.example/ --event all": "thing.published",
 	})
 }
 
 // checkPasswords sets passwords, which are read from standard input and must not be printed.
 func (c *catalogue) checkPasswords() {
 	c.t.Helper()
-	for input, valid := range map[string]bool{"correct horse battery\n": true, "correct horse battery": true, "short\n": false, "two lines of\nwords\n": false, "": false, strings.Repeat("x", 5000): false} {
+	for input, valid := range map[string]bool{"correct horse battery\n": true, "correct horse battery": true,
+		"short\n": false, "two lines of\nwords\n": false, "": false, strings.Repeat("x", 5000): false} {
 		set := c.command("user", "password", "ada")
 		set.Stdin = strings.NewReader(input)
 		out, err := set.CombinedOutput()
@@ -186,7 +199,8 @@ func (c *catalogue) checkDamage() {
 	if out := c.run("fsck"); out != agrees {
 		c.t.Errorf("fsck of an object younger than its grace: got %q, want %q", out, agrees)
 	}
-	if out, stderr, err := c.try("fsck", "--grace", "0s"); exitStatus(err) != 1 || !strings.Contains(out, name) || !strings.Contains(stderr, "disagree in 1 place\n") {
+	if out, stderr, err := c.try("fsck", "--grace", "0s"); exitStatus(err) != 1 || !strings.Contains(out, name) ||
+		!strings.Contains(stderr, "disagree in 1 place\n") {
 		c.t.Errorf("fsck of a stray object: got %v, %q, %q, want exit status 1 and the object", err, out, stderr)
 	}
 	if out := c.run("gc", "--grace", "0s", "--dry-run"); !strings.Contains(out, "would remove files/"+name) {
@@ -247,8 +261,10 @@ func TestUsageErrors(t *testing.T) {
 		"serve --drain 1d --wait 1d12h --pending-ttl 2d --listen nowhere": `--listen "nowhere": must be HOST:PORT`,
 	} {
 		stdout, stderr, err := c.try(strings.Fields(wrong)...)
-		if exitStatus(err) != 2 || stdout != "" || !strings.HasPrefix(stderr, "meshyard: ") || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 || strings.Contains(stderr, "secret") {
-			t.Errorf("meshyard %s: %v, standard output %q, standard error %q; want exit status 2 and the line %q", wrong, err, stdout, stderr, want)
+		if exitStatus(err) != 2 || stdout != "" || !strings.HasPrefix(stderr, "meshyard: ") ||
+			!strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 || strings.Contains(stderr, "secret") {
+			t.Errorf("meshyard %s: %v, standard output %q, standard error %q; want exit status 2 and the line %q", wrong, err,
+				stdout, stderr, want)
 		}
 	}
 }
@@ -271,8 +287,10 @@ func TestServeChecksFiles(t *testing.T) {
 	} {
 		flag, value := test.flag, test.value
 		stdout, stderr, err := c.try("serve", "--listen", "127.0.0.1:0", flag, value)
-		if exitStatus(err) != 2 || stdout != "" || !strings.HasPrefix(stderr, "meshyard: "+flag) || !strings.Contains(stderr, test.says) {
-			t.Errorf("serve %s %s: %v, %q, %q; want exit status 2 and an error that names the setting and %q", flag, value, err, stdout, stderr, test.says)
+		if exitStatus(err) != 2 || stdout != "" || !strings.HasPrefix(stderr, "meshyard: "+flag) ||
+			!strings.Contains(stderr, test.says) {
+			t.Errorf("serve %s %s: %v, %q, %q; want exit status 2 and an error that names the setting and %q", flag, value, err,
+				stdout, stderr, test.says)
 		}
 		if _, err := os.Stat(c.data); err == nil {
 			t.Errorf("serve %s %s created %s", flag, value, c.data)
@@ -284,10 +302,12 @@ func TestServeChecksFiles(t *testing.T) {
 func TestUnknownVariables(t *testing.T) {
 	t.Parallel()
 	c := newCatalogue(t, buildBinary(t), "")
-	c.env = []string{"MESHYARD_HARDENE=true", "MESHYARD_NO_ANONYMOUS_READ=true", "MESHYARD_DRAIN=1d", "MESHYARD_IMPORT_TOKEN=x", "MESHYARD_TEST_POSTGRES=x"}
+	c.env = []string{"MESHYARD_HARDENE=true", "MESHYARD_NO_ANONYMOUS_READ=true", "MESHYARD_DRAIN=1d",
+		"MESHYARD_IMPORT_TOKEN=x", "MESHYARD_TEST_POSTGRES=x"}
 	_, stderr, err := c.try("migrate")
 	if err != nil || strings.Count(stderr, "is unknown") != 2 || !strings.Contains(stderr, `"level":"WARN"`) ||
-		!strings.Contains(stderr, "MESHYARD_HARDENE is unknown and has no effect: did you mean MESHYARD_HARDENED?") || !strings.Contains(stderr, "MESHYARD_ANONYMOUS_READ=false") {
+		!strings.Contains(stderr, "MESHYARD_HARDENE is unknown and has no effect: did you mean MESHYARD_HARDENED?") ||
+		!strings.Contains(stderr, "MESHYARD_ANONYMOUS_READ=false") {
 		t.Errorf("migrate: %v, %q; want warnings of two variables", err, stderr)
 	}
 }
@@ -313,33 +333,43 @@ func TestVariables(t *testing.T) {
 		says   string
 	}{
 		// Settings of all types. The flag is wrong, so the command reports it unless a variable is.
-		{[]string{"MESHYARD_UPLOAD_LIMIT=", "MESHYARD_PENDING_TTL=", "MESHYARD_RATE_LIMIT=", "MESHYARD_SUNSET=", "MESHYARD_ANONYMOUS_READ=",
-			"MESHYARD_HARDENED=", "MESHYARD_SITE_COLOR=", "MESHYARD_LOG_LEVEL=", "MESHYARD_TRACE_RATIO=", "MESHYARD_LISTEN=", "MESHYARD_OIDC_SCOPES=",
+		{[]string{"MESHYARD_UPLOAD_LIMIT=", "MESHYARD_PENDING_TTL=", "MESHYARD_RATE_LIMIT=", "MESHYARD_SUNSET=",
+			"MESHYARD_ANONYMOUS_READ=",
+			"MESHYARD_HARDENED=", "MESHYARD_SITE_COLOR=", "MESHYARD_LOG_LEVEL=", "MESHYARD_TRACE_RATIO=", "MESHYARD_LISTEN=",
+			"MESHYARD_OIDC_SCOPES=",
 			"MESHYARD_DRAIN="}, "serve --preview-workers 99", 2, "--preview-workers 99: must be"},
 		{[]string{"MESHYARD_HARDENE="}, "migrate", 0, "did you mean MESHYARD_HARDENED?"},
 		{[]string{"MESHYARD_IMPORT_TOKEN="}, "import account --from http://127.0.0.1:1", 2, "missing flags: --token"},
 
-		{[]string{"MESHYARD_RATE_LIMIT=many"}, "version", 2, `--rate-limit: must be a whole number (got "many") (from the environment variable MESHYARD_RATE_LIMIT)` + "\n"},
-		{[]string{"MESHYARD_LISTEN=x"}, "version", 2, "missing port in address (from the environment variable MESHYARD_LISTEN)\n"},
+		{[]string{"MESHYARD_RATE_LIMIT=many"}, "version", 2,
+			`--rate-limit: must be a whole number (got "many") (from the environment variable MESHYARD_RATE_LIMIT)` + "\n"},
+		{[]string{"MESHYARD_LISTEN=x"}, "version", 2,
+			"missing port in address (from the environment variable MESHYARD_LISTEN)\n"},
 		{[]string{"MESHYARD_LISTEN=:1"}, "version --listen x", 2, "missing port in address\n"},
 		{[]string{"MESHYARD_SITE_LOGO=/nowhere"}, "serve", 2, "(from the environment variable MESHYARD_SITE_LOGO)\n"},
-		{[]string{"MESHYARD_RATE_LIMIT_FILE=" + wrong}, "version", 2, "(from the environment variable MESHYARD_RATE_LIMIT_FILE)\n"},
+		{[]string{"MESHYARD_RATE_LIMIT_FILE=" + wrong}, "version", 2,
+			"(from the environment variable MESHYARD_RATE_LIMIT_FILE)\n"},
 		{[]string{"MESHYARD_SMTP_URL_FILE=" + wrong}, "version", 2, "--smtp-url: must be smtp://"},
 		{[]string{"MESHYARD_SMTP_URL_FILE=" + wrong, "MESHYARD_SMTP_URL="}, "version", 2, "--smtp-url: must be smtp://"},
 		{[]string{"MESHYARD_SMTP_URL_FILE=" + wrong}, "version --smtp-url=", 0, ""},
 		{[]string{"MESHYARD_SMTP_URL_FILE="}, "version", 0, ""},
 		{[]string{"MESHYARD_RATE_LIMIT_FILE=" + limit}, "version", 0, ""},
-		{[]string{"MESHYARD_RATE_LIMIT_FILE=" + limit, "MESHYARD_RATE_LIMIT=90"}, "version", 2, "MESHYARD_RATE_LIMIT and MESHYARD_RATE_LIMIT_FILE are both set"},
-		{[]string{"MESHYARD_METRICS_TOKEN_FILE=" + empty}, "version", 2, "MESHYARD_METRICS_TOKEN_FILE: " + empty + " is empty"},
-		{[]string{"MESHYARD_METRICS_TOKEN_FILE=" + dir + "/none"}, "version", 2, "MESHYARD_METRICS_TOKEN_FILE: open " + dir + "/none"},
-		{[]string{"MESHYARD_IMPORT_TOKEN_FILE=" + dir}, "import account --from http://127.0.0.1:1", 2, "MESHYARD_IMPORT_TOKEN_FILE: read " + dir},
+		{[]string{"MESHYARD_RATE_LIMIT_FILE=" + limit, "MESHYARD_RATE_LIMIT=90"}, "version", 2,
+			"MESHYARD_RATE_LIMIT and MESHYARD_RATE_LIMIT_FILE are both set"},
+		{[]string{"MESHYARD_METRICS_TOKEN_FILE=" + empty}, "version", 2, "MESHYARD_METRICS_TOKEN_FILE: " + empty +
+			" is empty"},
+		{[]string{"MESHYARD_METRICS_TOKEN_FILE=" + dir + "/none"}, "version", 2, "MESHYARD_METRICS_TOKEN_FILE: open " + dir +
+			"/none"},
+		{[]string{"MESHYARD_IMPORT_TOKEN_FILE=" + dir}, "import account --from http://127.0.0.1:1", 2,
+			"MESHYARD_IMPORT_TOKEN_FILE: read " + dir},
 		{[]string{"MESHYARD_IMPORT_TOKEN_FILE=" + limit}, "import account --from nowhere --user ada", 1, "--from"},
 		{[]string{"MESHYARD_IMPORT_TOKEN=x"}, "import account --from http://127.0.0.1:1", 1, "--user: required"},
 	} {
 		c.env = test.env
 		_, stderr, err := c.try(strings.Fields(test.args)...)
 		if exitStatus(err) != test.status || !strings.Contains(stderr, test.says) || test.says == "" && stderr != "" {
-			t.Errorf("%q meshyard %s: %v, %q; want exit status %d and %q", test.env, test.args, err, stderr, test.status, test.says)
+			t.Errorf("%q meshyard %s: %v, %q; want exit status %d and %q", test.env, test.args, err, stderr, test.status,
+				test.says)
 		}
 	}
 }
@@ -350,7 +380,9 @@ func TestOnlySomeCommandsCreate(t *testing.T) {
 	t.Parallel()
 	binary := buildBinary(t)
 	looks := []string{
-		"token create ada", "user list", "user show ada", "user rename ada b", "user suspend ada", "user unsuspend ada", "user delete ada --yes", "token list ada", "token revoke 1", "user password ada", "app create A --redirect https://a.example/", "app list", "app delete x",
+		"token create ada", "user list", "user show ada", "user rename ada b", "user suspend ada", "user unsuspend ada",
+		"user delete ada --yes", "token list ada", "token revoke 1", "user password ada",
+		"app create A --redirect https://a.example/", "app list", "app delete x",
 		"fsck", "gc", "gc --dry-run", "derive", "recount", "doctor", "backup DIR",
 	}
 	c := newCatalogue(t, binary, "")
@@ -369,18 +401,21 @@ func TestOnlySomeCommandsCreate(t *testing.T) {
 		}
 	}
 	_, stderr, err := c.try("user", "create", "no name")
-	if _, missing := os.Stat(c.data); exitStatus(err) != 2 || missing == nil || !strings.Contains(stderr, `username "no name": must be 1 to 64 letters`) {
+	if _, missing := os.Stat(c.data); exitStatus(err) != 2 || missing == nil ||
+		!strings.Contains(stderr, `username "no name": must be 1 to 64 letters`) {
 		t.Errorf("creating a user with an invalid name: %v, %q, and the data folder is %v", err, stderr, missing)
 	}
 	empty := newCatalogue(t, binary, pgtest.Database(t))
 	if err := os.MkdirAll(filepath.Join(empty.data, "bucket"), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	if _, stderr, err := empty.try("fsck"); exitStatus(err) != 1 || !strings.Contains(stderr, "migrations 0001_baseline") || !strings.Contains(stderr, "run meshyard migrate") {
+	if _, stderr, err := empty.try("fsck"); exitStatus(err) != 1 ||
+		!strings.Contains(stderr, "migrations 0001_baseline") || !strings.Contains(stderr, "run meshyard migrate") {
 		t.Errorf("fsck on an empty PostgreSQL database: %v, %q", err, stderr)
 	}
 	c.run("migrate")
-	if _, stderr, err := c.try("fsck"); exitStatus(err) != 1 || !strings.Contains(stderr, "there is no bucket folder at "+c.data) {
+	if _, stderr, err := c.try("fsck"); exitStatus(err) != 1 ||
+		!strings.Contains(stderr, "there is no bucket folder at "+c.data) {
 		t.Errorf("fsck without a bucket: %v, %q", err, stderr)
 	}
 	for _, line := range []string{"user create ada", "import things FILE", "serve"} {
@@ -416,7 +451,8 @@ func TestFirstAdministrator(t *testing.T) {
 			c.stop(s)
 			first := s.stdout.String()
 			shown := regexp.MustCompile(`(?m)^ {4}(meshyard_\w+)$`).FindStringSubmatch(first)
-			if shown == nil || !strings.Contains(first, "the user admin-2 was created") || !strings.Contains(first, s.url+"/graphiql") {
+			if shown == nil || !strings.Contains(first, "the user admin-2 was created") ||
+				!strings.Contains(first, s.url+"/graphiql") {
 				t.Fatalf("the first start printed %q", first)
 			}
 			s = c.serve()
@@ -428,11 +464,15 @@ func TestFirstAdministrator(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer response.Body.Close()
-			if body, _ := io.ReadAll(response.Body); !strings.Contains(string(body), `"username":"admin-2","role":"ADMINISTRATOR"`) {
+			if body, _ := io.ReadAll(response.Body); !strings.Contains(string(body),
+				`"username":"admin-2","role":"ADMINISTRATOR"`) {
 				t.Errorf("with the first token: %s", body)
 			}
 			c.stop(s)
-			if second := s.stdout.String(); !strings.Contains(second, s.url+"/graphiql") || !strings.Contains(second, "token create USERNAME\n") || !strings.Contains(second, "token create USERNAME --scope read,write,admin\n") || strings.Contains(second, "meshyard_") {
+			if second := s.stdout.String(); !strings.Contains(second, s.url+"/graphiql") ||
+				!strings.Contains(second, "token create USERNAME\n") ||
+				!strings.Contains(second, "token create USERNAME --scope read,write,admin\n") ||
+				strings.Contains(second, "meshyard_") {
 				t.Errorf("the second start printed %q", second)
 			}
 		})
@@ -451,13 +491,18 @@ func TestHelp(t *testing.T) {
 		return string(out)
 	}
 	serve := help("serve")
-	if own, settings := strings.Index(serve, "--drain"), strings.Index(serve, "--database-url"); own < 0 || settings < own || !strings.Contains(serve, "MESHYARD_DATABASE_URL") || !strings.Contains(serve, "($MESHYARD_DRAIN)") || strings.Contains(serve, ",...,...") || !strings.Contains(serve, "--oidc-scopes=SCOPE,... ") {
+	if own, settings := strings.Index(serve, "--drain"), strings.Index(serve, "--database-url"); own < 0 ||
+		settings < own || !strings.Contains(serve, "MESHYARD_DATABASE_URL") ||
+		!strings.Contains(serve, "($MESHYARD_DRAIN)") || strings.Contains(serve, ",...,...") ||
+		!strings.Contains(serve, "--oidc-scopes=SCOPE,... ") {
 		t.Errorf("serve --help: want its own flag and then the settings, got %s", serve)
 	}
-	if create := help("token", "create"); !strings.Contains(create, "--scope") || strings.Contains(create, "--rate-limit") || !strings.Contains(create, "MESHYARD_DATABASE_URL") {
+	if create := help("token", "create"); !strings.Contains(create, "--scope") ||
+		strings.Contains(create, "--rate-limit") || !strings.Contains(create, "MESHYARD_DATABASE_URL") {
 		t.Errorf("token create --help: want its own flags and where the settings are, got %s", create)
 	}
-	if all := help(); !strings.Contains(all, "token ") || !strings.Contains(all, "Exit status: 0") || strings.Contains(all, "--rate-limit") {
+	if all := help(); !strings.Contains(all, "token ") || !strings.Contains(all, "Exit status: 0") ||
+		strings.Contains(all, "--rate-limit") {
 		t.Errorf("--help: %s", all)
 	}
 	for _, args := range [][]string{{"version"}, {"--version"}} {
@@ -472,7 +517,8 @@ func TestHelp(t *testing.T) {
 		t.Errorf("completion of tok: %v, %q", err, out)
 	}
 	for _, shell := range []string{"bash", "zsh", "fish"} {
-		if out, err := exec.Command(binary, "completion", shell).Output(); err != nil || !strings.Contains(string(out), binary) {
+		if out, err := exec.Command(binary, "completion", shell).Output(); err != nil ||
+			!strings.Contains(string(out), binary) {
 			t.Errorf("completion %s: %v, %q", shell, err, out)
 		}
 	}
@@ -505,15 +551,20 @@ func TestImportThings(t *testing.T) {
 			refused(file("a.txt", "name,creator\n"), "must end in .csv")
 			refused(file("a.csv", "name,creator,color\n"), "color")
 			refused(file("a.csv", "name,creator,license,category\nGear,bob,cc-sa,Art\nÉtagère,b b,xyz,nowhere\n,ada,,\n"),
-				`row 2 (line 3): creator: "b b" is not a username`, `license: "xyz" is not one of`, `category: "nowhere" does not exist`, "row 3 (line 4)", "2 of 3 rows are invalid, so nothing was loaded")
-			refused(file("a.jsonl", `{"name":"A","creator":"bob","id":7}`+"\n"+`{"name":"B","creator":"bob","id":7}`+"\n"+`{"name":"C","creator":"bob"}`+"\n"), "id: 7 is also the id of row 1", "id: either all rows or none must have one")
+				`row 2 (line 3): creator: "b b" is not a username`, `license: "xyz" is not one of`,
+				`category: "nowhere" does not exist`, "row 3 (line 4)", "2 of 3 rows are invalid, so nothing was loaded")
+			refused(file("a.jsonl",
+				`{"name":"A","creator":"bob","id":7}`+"\n"+`{"name":"B","creator":"bob","id":7}`+"\n"+`{"name":"C","creator":"bob"}`+"\n"), "id: 7 is also the id of row 1", "id: either all rows or none must have one")
 
-			good := file("b.jsonl", `{"name":"Gear","creator":"bob","license":"cc-sa","tags":["a","b"],"category":"Art"}`+"\n"+`{"name":"Étagère","creator":"Ada","date":"2020-01-02"}`+"\n")
+			good := file("b.jsonl",
+				`{"name":"Gear","creator":"bob","license":"cc-sa","tags":["a","b"],"category":"Art"}`+"\n"+`{"name":"Étagère","creator":"Ada","date":"2020-01-02"}`+"\n")
 			if out := c.run("import", "things", good); !strings.Contains(out, "imported 2 things and created 2 users in ") {
 				t.Errorf("import said %q", out)
 			}
 			one := file("one.jsonl", `{"name":"Nut","creator":"bob"}`+"\n")
-			if out, stderr, err := c.try("import", "things", one); err != nil || !strings.HasPrefix(out, "imported 1 thing and created 0 users in ") || !strings.Contains(stderr, "imported 1 thing;") {
+			if out, stderr, err := c.try("import", "things", one); err != nil ||
+				!strings.HasPrefix(out, "imported 1 thing and created 0 users in ") ||
+				!strings.Contains(stderr, "imported 1 thing;") {
 				t.Errorf("import of one thing: %v, %q, %q", err, out, stderr)
 			}
 			named := file("c.csv", "id,name,creator\n10,Ten,bob\n2,Two,bob\n")
@@ -539,7 +590,8 @@ func TestImportThings(t *testing.T) {
 					Creator struct{ Name string }
 				}
 			}
-			if err := json.NewDecoder(response.Body).Decode(&found); err != nil || found.Total != 5 || found.Hits[4].Name != "Étagère" || found.Hits[4].Creator.Name != "Ada" || found.Hits[0].ID != 11 {
+			if err := json.NewDecoder(response.Body).Decode(&found); err != nil || found.Total != 5 ||
+				found.Hits[4].Name != "Étagère" || found.Hits[4].Creator.Name != "Ada" || found.Hits[0].ID != 11 {
 				t.Errorf("found %+v, %v", found, err)
 			}
 		})

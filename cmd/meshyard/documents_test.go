@@ -13,7 +13,8 @@ import (
 
 // documents are the files whose commands, options, make targets and tests must exist. CHANGELOG.md
 // is not one of them, because it also describes what was removed.
-var documents = []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "docs/adr/*.md", "deploy/*", "deploy/*/*", "examples/README.md", "web/README.md"}
+var documents = []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "docs/adr/*.md", "deploy/*",
+	"deploy/*/*", "examples/README.md", "web/README.md"}
 
 var (
 	listedCommand     = regexp.MustCompile(`(?m)^  ([a-z][a-z ]*[a-z])(?: \([a-z]+\))?(?:  |$)`)

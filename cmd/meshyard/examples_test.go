@@ -22,7 +22,8 @@ func TestExamples(t *testing.T) {
 	c.settings = append(c.settings, "--webhook-allow-private")
 	server := c.serve()
 	c.run("user", "create", "ada")
-	environment := append(os.Environ(), "MESHYARD_URL="+server.url, "MESHYARD_TOKEN="+strings.TrimSpace(c.run("token", "create", "ada")))
+	environment := append(os.Environ(), "MESHYARD_URL="+server.url,
+		"MESHYARD_TOKEN="+strings.TrimSpace(c.run("token", "create", "ada")))
 	run := func(t *testing.T, dir, program string, args ...string) {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), program, args...)
@@ -46,7 +47,8 @@ func TestExamples(t *testing.T) {
 		}
 	}
 	run(t, dir, "npm", "run", "build")
-	for _, name := range []string{"urql.js", "relay/main.js", "graphql-ws.js", "graphql-sse.js", "webhook.js", "build/js/apollo.js", "build/js/gql-tada.js", "build/js/openapi-fetch.js"} {
+	for _, name := range []string{"urql.js", "relay/main.js", "graphql-ws.js", "graphql-sse.js", "webhook.js",
+		"build/js/apollo.js", "build/js/gql-tada.js", "build/js/openapi-fetch.js"} {
 		t.Run(name, func(t *testing.T) { run(t, dir, "node", name) })
 	}
 	t.Run("genqlient", func(t *testing.T) {

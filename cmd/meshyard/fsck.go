@@ -48,7 +48,8 @@ const (
 
 func (c *fsckCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
-		o := fsck.Options{Grace: c.Grace, Rehash: c.Rehash, Repair: c.Repair, Workers: c.Workers, Prefix: c.Prefix, Resume: c.Resume}
+		o := fsck.Options{Grace: c.Grace, Rehash: c.Rehash, Repair: c.Repair, Workers: c.Workers, Prefix: c.Prefix,
+			Resume: c.Resume}
 		if c.RepairFrom != "" {
 			from, err := bucket.Open(ctx, c.RepairFrom)
 			if err != nil {

@@ -76,7 +76,8 @@ func (c *importCatalogueCmd) Run(ctx context.Context, s config.Settings, logger 
 			return fmt.Errorf("%w (the things are imported; run it again to continue)", err)
 		}
 	}
-	stdout.printf("imported %s, %d of them new, and created %s, in %s\n", count(im.Total, "thing"), added, count(users, "user"), time.Since(progress.started).Round(time.Second))
+	stdout.printf("imported %s, %d of them new, and created %s, in %s\n", count(im.Total, "thing"), added,
+		count(users, "user"), time.Since(progress.started).Round(time.Second))
 	return nil
 }
 
@@ -121,7 +122,8 @@ func (c *importThingsCmd) Run(ctx context.Context, s config.Settings, logger *sl
 	if err != nil {
 		return err
 	}
-	stdout.printf("imported %s and created %s in %s\n", count(added, "thing"), count(users, "user"), time.Since(progress.started).Round(time.Second))
+	stdout.printf("imported %s and created %s in %s\n", count(added, "thing"), count(users, "user"),
+		time.Since(progress.started).Round(time.Second))
 	return nil
 }
 
@@ -225,7 +227,8 @@ func attachOne(ctx context.Context, store *catalogue.Catalogue, path string, thi
 		return false, err // the import skipped the thing
 	}
 	there, err := store.FilesOn(ctx, models.AllFileFields, models.OnThing, []int64{thingID})
-	if err != nil || slices.ContainsFunc(there[thingID], func(f *models.File) bool { return f.Name == filepath.Base(path) && f.SHA256 != "" }) {
+	if err != nil || slices.ContainsFunc(there[thingID],
+		func(f *models.File) bool { return f.Name == filepath.Base(path) && f.SHA256 != "" }) {
 		return false, err
 	}
 	file, err := os.Open(path)
@@ -238,7 +241,8 @@ func attachOne(ctx context.Context, store *catalogue.Catalogue, path string, thi
 	if err != nil {
 		return false, err
 	}
-	_, err = store.Finalize(ctx, owner, []models.FinalizeFile{{ID: up.ID}}, models.Target{Type: models.OnThing, ID: thingID})
+	_, err = store.Finalize(ctx, owner, []models.FinalizeFile{{ID: up.ID}}, models.Target{Type: models.OnThing,
+		ID: thingID})
 	return err == nil, err
 }
 

@@ -49,7 +49,8 @@ func (c *importAccountCmd) Run(ctx context.Context, s config.Settings, logger *s
 			return explainPrivate(err)
 		}
 		r, err := account.Import(ctx, store, client, c.User, func(line string) { fmt.Fprintln(os.Stderr, escaped(line)) })
-		stdout.printf("imported %s, %s, %s, %s, %s and %s; %d had been imported before\n", count(r.Things, "thing"), count(r.Files, "file"), count(r.Images, "image"),
+		stdout.printf("imported %s, %s, %s, %s, %s and %s; %d had been imported before\n", count(r.Things, "thing"),
+			count(r.Files, "file"), count(r.Images, "image"),
 			count(r.Makes, "make"), count(r.Collections, "collection"), count(r.Likes, "like"), r.There)
 		for _, problem := range r.Problems {
 			stdout.println(escaped(problem))
@@ -66,7 +67,8 @@ func (c *importAccountCmd) Run(ctx context.Context, s config.Settings, logger *s
 
 // confirmUser sets User, if it is empty, to the name in the other service, after the operator has
 // confirmed it: otherwise the other service would choose the user whose account it writes to.
-func (c *importAccountCmd) confirmUser(ctx context.Context, store *catalogue.Catalogue, client *legacyclient.Client) error {
+func (c *importAccountCmd) confirmUser(ctx context.Context, store *catalogue.Catalogue,
+	client *legacyclient.Client) error {
 	if c.User != "" {
 		return nil
 	}

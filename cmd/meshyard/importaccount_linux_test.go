@@ -23,7 +23,8 @@ func TestImportAccountAsksForTheUser(t *testing.T) {
 	defer service.Close()
 	c := newCatalogue(t, buildBinary(t), "")
 	c.run("user", "create", "zoe")
-	if _, stderr, err := c.try("import", "account", "--from", service.URL, "--token", "x", "--user", "zoe"); exitStatus(err) != 1 || !strings.Contains(stderr, "--allow-private") {
+	if _, stderr, err := c.try("import", "account", "--from", service.URL, "--token", "x", "--user",
+		"zoe"); exitStatus(err) != 1 || !strings.Contains(stderr, "--allow-private") {
 		t.Errorf("a service at a private address: got %v, %q; want exit status 1 and --allow-private", err, stderr)
 	}
 	for _, step := range []struct{ answer, asks, says string }{
@@ -31,11 +32,13 @@ func TestImportAccountAsksForTheUser(t *testing.T) {
 		{"y\n", `into a new user "ada"? [y/N]`, "imported 0 things"},
 		{"n\n", `into the existing user "ada"? [y/N]`, "nothing was imported"},
 	} {
-		command := fmt.Sprintf("'%s' import account --from %s --token x --allow-private --data '%s'", c.binary, service.URL, c.data)
+		command := fmt.Sprintf("'%s' import account --from %s --token x --allow-private --data '%s'", c.binary, service.URL,
+			c.data)
 		terminal := exec.Command("script", "-qec", command, "/dev/null")
 		terminal.Stdin = strings.NewReader(step.answer)
 		out, err := terminal.CombinedOutput()
-		if failed := err != nil; failed != strings.HasPrefix(step.says, "nothing") || !strings.Contains(string(out), step.asks) || !strings.Contains(string(out), step.says) {
+		if failed := err != nil; failed != strings.HasPrefix(step.says, "nothing") ||
+			!strings.Contains(string(out), step.asks) || !strings.Contains(string(out), step.says) {
 			t.Errorf("answer %q: got %v, %q; want %q and %q", step.answer, err, out, step.asks, step.says)
 		}
 	}

@@ -20,9 +20,11 @@ func TestImportDownloadedZIP(t *testing.T) {
 	for name, text := range map[string]string{
 		"Dragon/thing.json": `{"name": "The [Dragon]", "description": "A **dragon**, not for sale?", "instructions": "Print\n\nit.", "category": "Tools", "tags": ["dragon", "a b"], "license": "GPL-2.0-or-later",
 			"creator": "Bob B.", "creatorUrl": "https://cults3d.com/en/users/bob", "url": "https://cults3d.com/en/3d-model/dragon", "sensitive": true}`,
-		"Dragon/LICENSE.txt": "Ask me.", "Dragon/Docs/README.md": "A manual.", "Dragon/Supported/Größe.stl": "solid a", "Dragon/Supported/größe.stl": "solid A", "Dragon/Unsupported/dragon.stl": "solid b",
-		"Dragon/Extras/datapackage.json": `{"title": "Other"}`, "Dragon/look.svg": `<svg xmlns="http://www.w3.org/2000/svg"/>`,
-		"Gear/thing.json": `{"name": "Gear", "description": "Round."}`, "Gear/gear.stl": "solid gear",
+		"Dragon/LICENSE.txt": "Ask me.", "Dragon/Docs/README.md": "A manual.", "Dragon/Supported/Größe.stl": "solid a",
+		"Dragon/Supported/größe.stl": "solid A", "Dragon/Unsupported/dragon.stl": "solid b",
+		"Dragon/Extras/datapackage.json": `{"title": "Other"}`,
+		"Dragon/look.svg":                `<svg xmlns="http://www.w3.org/2000/svg"/>`,
+		"Gear/thing.json":                `{"name": "Gear", "description": "Round."}`, "Gear/gear.stl": "solid gear",
 	} {
 		file := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
@@ -78,7 +80,8 @@ func TestImportDownloadedZIP(t *testing.T) {
 				}
 				archives = append(archives, archive)
 				if thing["origin"] == nil { // the copy has the page of the thing
-					thing["origin"] = map[string]any{"creator": "ada", "creatorUrl": s.url + "/ada", "url": s.url + "/thing:" + id, "site": "Meshyard"}
+					thing["origin"] = map[string]any{"creator": "ada", "creatorUrl": s.url + "/ada", "url": s.url + "/thing:" + id,
+						"site": "Meshyard"}
 				}
 				delete(thing, "id")
 				want[thing["name"]] = thing
@@ -100,7 +103,8 @@ func TestImportDownloadedZIP(t *testing.T) {
 			if len(want) > 0 {
 				t.Errorf("got no copy of %v", want)
 			}
-			if out := c.run(append([]string{"import", "zip", "--owner", "bob"}, archives...)...); !strings.Contains(out, "2 had been imported before") {
+			if out := c.run(append([]string{"import", "zip", "--owner", "bob"}, archives...)...); !strings.Contains(out,
+				"2 had been imported before") {
 				t.Errorf("import zip again: %q", out)
 			}
 			c.stop(s)

@@ -114,7 +114,8 @@ func (o importOptions) run(ctx context.Context, s config.Settings, logger *slog.
 			return err
 		}
 		caller := auth.Caller{UserID: owner.ID, Role: owner.Role(), Scopes: auth.Scopes{auth.Read, auth.Write}}
-		im := &importing{FoundImport: store.Importer.Found(caller, importer.FoundOptions{Publish: o.Publish, License: fallback, Category: o.Category})}
+		im := &importing{FoundImport: store.Importer.Found(caller, importer.FoundOptions{Publish: o.Publish,
+			License: fallback, Category: o.Category})}
 		started := time.Now()
 		for _, src := range sources {
 			skipped, err := src.find(ctx, o, func(r layout.Result) error { return im.place(ctx, src, r) })
@@ -126,7 +127,8 @@ func (o importOptions) run(ctx context.Context, s config.Settings, logger *slog.
 		if im.seen == 0 && im.skipped == 0 {
 			return errNoThing
 		}
-		stdout.printf("imported %s with %s in %s; updated %s; %d had been imported before\n", count(im.added, "thing"), count(im.files, "file"),
+		stdout.printf("imported %s with %s in %s; updated %s; %d had been imported before\n", count(im.added, "thing"),
+			count(im.files, "file"),
 			time.Since(started).Round(time.Second), count(im.updated, "thing"), im.there)
 		var failures []error
 		if im.failed > 0 {
@@ -184,7 +186,8 @@ func (o importOptions) list(ctx context.Context, sources []source) error {
 			return fmt.Errorf("%s: %w", src.name, err)
 		}
 	}
-	stdout.printf("would import %s with %s; would skip %s, and ignore %d of operating systems\n", count(things, "thing"), count(files, "file"), count(skipped, "file"), ignored)
+	stdout.printf("would import %s with %s; would skip %s, and ignore %d of operating systems\n", count(things, "thing"),
+		count(files, "file"), count(skipped, "file"), ignored)
 	if things == 0 && skipped == 0 {
 		return errNoThing
 	}

@@ -23,10 +23,12 @@ func TestImportMeshes(t *testing.T) {
 			c := newCatalogue(t, binary, databaseOn(t, engine))
 			c.settings = []string{"--quota-bytes", "1KiB"}
 			meshes := t.TempDir()
-			if err := os.WriteFile(filepath.Join(meshes, "part.stl"), []byte(strings.Repeat("solid part", 200)), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(meshes, "part.stl"), []byte(strings.Repeat("solid part", 200)),
+				0o600); err != nil {
 				t.Fatal(err)
 			}
-			if out := c.run("import", "catalogue", "../../testdata/catalogue", "--meshes", meshes); !strings.Contains(out, "uploaded 1 of 1 model files") {
+			if out := c.run("import", "catalogue", "../../testdata/catalogue", "--meshes", meshes); !strings.Contains(out,
+				"uploaded 1 of 1 model files") {
 				t.Errorf("import catalogue: %q", out)
 			}
 		})
@@ -43,8 +45,10 @@ func TestImportFolderPublishes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for engine, statements := range map[string][2]string{
-		"sqlite":   {"CREATE TRIGGER refuse BEFORE UPDATE OF state ON things BEGIN SELECT raise(ABORT, 'refused'); END", "DROP TRIGGER refuse"},
-		"postgres": {"ALTER TABLE things ADD CONSTRAINT refuse CHECK (state <> 'published')", "ALTER TABLE things DROP CONSTRAINT refuse"},
+		"sqlite": {"CREATE TRIGGER refuse BEFORE UPDATE OF state ON things BEGIN SELECT raise(ABORT, 'refused'); END",
+			"DROP TRIGGER refuse"},
+		"postgres": {"ALTER TABLE things ADD CONSTRAINT refuse CHECK (state <> 'published')",
+			"ALTER TABLE things DROP CONSTRAINT refuse"},
 	} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
@@ -59,11 +63,13 @@ func TestImportFolderPublishes(t *testing.T) {
 				}
 			}
 			execute(statements[0])
-			if out, stderr, err := c.try("import", "folder", dir, "--owner", "ada", "--publish", "--license", "cc"); exitStatus(err) != 1 || !strings.Contains(out, "imported 0 things") {
+			if out, stderr, err := c.try("import", "folder", dir, "--owner", "ada", "--publish", "--license",
+				"cc"); exitStatus(err) != 1 || !strings.Contains(out, "imported 0 things") {
 				t.Errorf("without publishing: got %v, %q and %q, want exit status 1 and no thing", err, out, stderr)
 			}
 			execute(statements[1])
-			if out := c.run("import", "folder", dir, "--owner", "ada", "--publish", "--license", "cc"); !strings.Contains(out, "imported 1 thing with 1 file") {
+			if out := c.run("import", "folder", dir, "--owner", "ada", "--publish", "--license", "cc"); !strings.Contains(out,
+				"imported 1 thing with 1 file") {
 				t.Errorf("again: got %q, want one imported thing", out)
 			}
 			if _, published := c.digest("SELECT id FROM things WHERE state = 'published'"); published != 1 {
@@ -115,10 +121,13 @@ func TestImportFolder(t *testing.T) {
 			c.run("user", "create", "ada")
 			c.run("user", "create", "bob")
 			out, stderr, err := c.try("import", "folder", dir, "--owner", "ada", "--publish")
-			if exitStatus(err) != 1 || !strings.Contains(out, "imported 3 things with 4 files") || !strings.Contains(stderr, "1 of 4 things were not imported") {
+			if exitStatus(err) != 1 || !strings.Contains(out, "imported 3 things with 4 files") ||
+				!strings.Contains(stderr, "1 of 4 things were not imported") {
 				t.Errorf("import folder: %v, %q, %q", err, out, stderr)
 			}
-			for _, want := range []string{"No such category", "others/gear/files/big.stl: was skipped", "is a draft, because it has no model", "is a draft, because its license is unknown", "thing 1, Half a donut, with 2 files"} {
+			for _, want := range []string{"No such category", "others/gear/files/big.stl: was skipped",
+				"is a draft, because it has no model", "is a draft, because its license is unknown",
+				"thing 1, Half a donut, with 2 files"} {
 				if !strings.Contains(stderr, want) {
 					t.Errorf("import folder printed %q, want %q in it", stderr, want)
 				}
@@ -134,7 +143,8 @@ func TestImportFolder(t *testing.T) {
 			for wrong, says := range map[string]string{
 				"--owner nobody": "does not exist", "--owner ada --license x": `--license "x": must be one of`,
 			} {
-				if _, stderr, err := c.try(append([]string{"import", "folder", dir}, strings.Fields(wrong)...)...); exitStatus(err) != 1 || !strings.Contains(stderr, says) {
+				if _, stderr, err := c.try(append([]string{"import", "folder", dir}, strings.Fields(wrong)...)...); exitStatus(
+					err) != 1 || !strings.Contains(stderr, says) {
 					t.Errorf("import folder %s: %v, %q; want %q", wrong, err, stderr, says)
 				}
 			}
@@ -161,22 +171,28 @@ func TestImportFolder(t *testing.T) {
 
 			// A thing of the same name, with a file of the same name and size, is another one.
 			other := t.TempDir()
-			for name, text := range map[string]string{"plain": "solid qart", "copies/plain": "solid part", "copies/others/plain": "solid part"} {
+			for name, text := range map[string]string{"plain": "solid qart", "copies/plain": "solid part",
+				"copies/others/plain": "solid part"} {
 				path := filepath.Join(other, filepath.FromSlash(name))
-				if err := errors.Join(os.MkdirAll(path, 0o700), os.WriteFile(filepath.Join(path, "part.stl"), []byte(text), 0o600)); err != nil {
+				if err := errors.Join(os.MkdirAll(path, 0o700), os.WriteFile(filepath.Join(path, "part.stl"), []byte(text),
+					0o600)); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if err := errors.Join(os.Symlink("part.stl", filepath.Join(other, "plain", "link.stl")), os.Symlink("plain", filepath.Join(other, "linked"))); err != nil {
+			if err := errors.Join(os.Symlink("part.stl", filepath.Join(other, "plain", "link.stl")),
+				os.Symlink("plain", filepath.Join(other, "linked"))); err != nil {
 				t.Fatal(err)
 			}
-			for _, want := range []string{"imported 1 thing with 1 file in N; updated 0 things; 2 had been imported before\n", "imported 0 things with 0 files in N; updated 0 things; 3 had been imported before\n"} {
+			for _, want := range []string{"imported 1 thing with 1 file in N; updated 0 things; 2 had been imported before\n",
+				"imported 0 things with 0 files in N; updated 0 things; 3 had been imported before\n"} {
 				out, stderr, err := c.try("import", "folder", other, "--owner", "ada")
 				out = regexp.MustCompile(` in \d+s;`).ReplaceAllString(out, " in N;")
-				if exitStatus(err) != 1 || out != want || !strings.Contains(stderr, "skipped 2 files") || !strings.Contains(stderr, "linked: was skipped: symbolic links are not followed") {
+				if exitStatus(err) != 1 || out != want || !strings.Contains(stderr, "skipped 2 files") ||
+					!strings.Contains(stderr, "linked: was skipped: symbolic links are not followed") {
 					t.Errorf("import of another folder: got %v, %q and %q, want %q", err, out, stderr, want)
 				}
-				for _, note := range []string{": has the name of thing 3, which has other files", "plain/link.stl: was skipped: symbolic links are not followed"} {
+				for _, note := range []string{": has the name of thing 3, which has other files",
+					"plain/link.stl: was skipped: symbolic links are not followed"} {
 					if strings.HasPrefix(want, "imported 1") && !strings.Contains(stderr, note) {
 						t.Errorf("import of another folder printed %q, want %q", stderr, note)
 					}
@@ -201,17 +217,20 @@ func TestImportMiniature(t *testing.T) {
 				t.Helper()
 				for _, name := range names {
 					file := filepath.Join(dir, filepath.FromSlash(name))
-					if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte("solid "+name), 0o600)); err != nil {
+					if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte("solid "+name),
+						0o600)); err != nil {
 						t.Fatal(err)
 					}
 				}
 			}
-			add("Minis/Dragon/Supported/dragon.stl", "Minis/Dragon/Unsupported/dragon.stl", "Minis/Dragon/dragon.lys", "Minis/Dragon/guide.pdf",
+			add("Minis/Dragon/Supported/dragon.stl", "Minis/Dragon/Unsupported/dragon.stl", "Minis/Dragon/dragon.lys",
+				"Minis/Dragon/guide.pdf",
 				"Minis/Dragon/@eaDir/x.jpg", "Minis/Orc/orc.stl", "Minis/Orc/Thumbs.db")
 			c := newCatalogue(t, binary, databaseOn(t, engine))
 			c.run("user", "create", "ada")
 			out := c.run("import", "folder", dir, "--owner", "ada", "--dry-run")
-			for _, want := range []string{`thing "Dragon" from "Minis/Dragon" in collection "Minis"`, "model      Supported/dragon.stl [Supported]", "document   guide.pdf",
+			for _, want := range []string{`thing "Dragon" from "Minis/Dragon" in collection "Minis"`,
+				"model      Supported/dragon.stl [Supported]", "document   guide.pdf",
 				"would import 2 things with 5 files; would skip 0 files"} {
 				if !strings.Contains(out, want) {
 					t.Errorf("dry run printed %q, want %q in it", out, want)
@@ -231,11 +250,13 @@ func TestImportMiniature(t *testing.T) {
 			rows("SELECT id FROM files WHERE folder = ''", 3)
 			rows("SELECT thing_id FROM collection_things", 2)
 			add("Minis/Dragon/Unsupported/wing.stl")
-			if out := c.run("import", "folder", dir, "--owner", "ada"); !strings.Contains(out, "imported 0 things with 1 file") || !strings.Contains(out, "updated 1 thing; 1 had been imported before") {
+			if out := c.run("import", "folder", dir, "--owner", "ada"); !strings.Contains(out,
+				"imported 0 things with 1 file") || !strings.Contains(out, "updated 1 thing; 1 had been imported before") {
 				t.Errorf("after a file was added: %q", out)
 			}
 			add("Minis/Photos/holiday.jpg")
-			if _, stderr, err := c.try("import", "folder", dir, "--owner", "ada"); exitStatus(err) != 1 || !strings.Contains(stderr, "Minis/Photos/holiday.jpg: was skipped") {
+			if _, stderr, err := c.try("import", "folder", dir, "--owner", "ada"); exitStatus(err) != 1 ||
+				!strings.Contains(stderr, "Minis/Photos/holiday.jpg: was skipped") {
 				t.Errorf("with a picture of no thing: %v, %q", err, stderr)
 			}
 			rows("SELECT id FROM things", 2)

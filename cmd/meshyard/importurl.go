@@ -40,7 +40,8 @@ func (c *importURLCmd) Run(ctx context.Context, s config.Settings, logger *slog.
 		}
 		done, err := store.Link.Run(ctx, caller, started.ID, func(i *link.Import) {
 			if i.FilesTotal > 0 {
-				fmt.Fprintf(os.Stderr, "%d of %s, %d of %d bytes\n", i.FilesDone, count(int(i.FilesTotal), "file"), i.BytesDone, i.BytesTotal)
+				fmt.Fprintf(os.Stderr, "%d of %s, %d of %d bytes\n", i.FilesDone, count(int(i.FilesTotal), "file"), i.BytesDone,
+					i.BytesTotal)
 			}
 		})
 		if err != nil {

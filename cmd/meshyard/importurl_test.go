@@ -12,7 +12,10 @@ import (
 func TestImportURL(t *testing.T) {
 	t.Parallel()
 	binary := buildBinary(t)
-	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("solid cube")) }))
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_,
+			_ = w.Write([]byte("solid cube"))
+	}))
 	t.Cleanup(service.Close)
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
@@ -20,11 +23,13 @@ func TestImportURL(t *testing.T) {
 			c := newCatalogue(t, binary, databaseOn(t, engine))
 			c.run("user", "create", "ada")
 			address := service.URL + "/cube.stl"
-			if out := c.run("import", "url", address, "--owner", "ada", "--link-allow-private", "--dry-run"); !strings.Contains(out, `thing "cube" under the license LicenseRef-Unknown`) {
+			if out := c.run("import", "url", address, "--owner", "ada", "--link-allow-private",
+				"--dry-run"); !strings.Contains(out, `thing "cube" under the license LicenseRef-Unknown`) {
 				t.Errorf("dry run printed %q", out)
 			}
 			for range 2 {
-				if out := c.run("import", "url", address, "--owner", "ada", "--link-allow-private"); !strings.Contains(out, "imported thing 1\n") {
+				if out := c.run("import", "url", address, "--owner", "ada", "--link-allow-private"); !strings.Contains(out,
+					"imported thing 1\n") {
 					t.Errorf("printed %q", out)
 				}
 			}

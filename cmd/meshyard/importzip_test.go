@@ -81,12 +81,15 @@ func TestImportZIP(t *testing.T) {
 			c.run("user", "create", "ada")
 			for run, want := range []string{"imported 3 things with 3 files", "imported 0 things with 0 files"} {
 				out, stderr, err := c.try("import", "zip", archive, "--owner", "ada")
-				if exitStatus(err) != 1 || !strings.Contains(out, want) || run == 1 && !strings.Contains(out, "3 had been imported before") {
+				if exitStatus(err) != 1 || !strings.Contains(out, want) || run == 1 &&
+					!strings.Contains(out, "3 had been imported before") {
 					t.Errorf("run %d: got %v, %q; want %q", run, err, out, want)
 				}
 				for _, want := range []string{
-					"names that are not UTF-8 were read as Windows-1252", "../out.stl: was skipped", "Locked: none of its models can be read: Locked/a.stl: was skipped: it is encrypted",
-					"Damaged: none of its models can be read: Damaged/a.stl: was skipped: it cannot be read", `\x1b[31mred`, "3 of 6 things were not imported",
+					"names that are not UTF-8 were read as Windows-1252", "../out.stl: was skipped",
+					"Locked: none of its models can be read: Locked/a.stl: was skipped: it is encrypted",
+					"Damaged: none of its models can be read: Damaged/a.stl: was skipped: it cannot be read", `\x1b[31mred`,
+					"3 of 6 things were not imported",
 				} {
 					if !strings.Contains(stderr, want) {
 						t.Errorf("run %d: printed %q, want %q in it", run, stderr, want)
@@ -100,18 +103,22 @@ func TestImportZIP(t *testing.T) {
 				}
 				for query, want := range map[string]int{
 					"SELECT id FROM things": 3, "SELECT id FROM things WHERE state = 'draft'": 3, "SELECT id FROM files": 3,
-					"SELECT id FROM things WHERE name IN ('Größe', 'Win Thing', 'Half')": 3, "SELECT id FROM files WHERE name = 'Bär.stl'": 1,
+					"SELECT id FROM things WHERE name IN ('Größe', 'Win Thing', 'Half')": 3,
+					"SELECT id FROM files WHERE name = 'Bär.stl'":                        1,
 				} {
 					if _, rows := c.digest(query); rows != want {
 						t.Errorf("run %d: %s: got %d rows, want %d", run, query, rows, want)
 					}
 				}
 			}
-			if _, stderr, err := c.try("import", "zip", large, "--owner", "ada", "--unpacked-limit", "2KiB"); exitStatus(err) != 1 ||
-				!strings.Contains(stderr, "large.zip: unpacks to 3072 bytes, and at most 2048 are permitted: set --unpacked-limit") {
+			if _, stderr, err := c.try("import", "zip", large, "--owner", "ada", "--unpacked-limit",
+				"2KiB"); exitStatus(err) != 1 ||
+				!strings.Contains(stderr,
+					"large.zip: unpacks to 3072 bytes, and at most 2048 are permitted: set --unpacked-limit") {
 				t.Errorf("above the limit: got %v, %q", err, stderr)
 			}
-			if out := c.run("import", "zip", large, "--owner", "ada", "--unpacked-limit", "3KiB"); !strings.Contains(out, "imported 1 thing with 1 file") {
+			if out := c.run("import", "zip", large, "--owner", "ada", "--unpacked-limit", "3KiB"); !strings.Contains(out,
+				"imported 1 thing with 1 file") {
 				t.Errorf("at the limit: got %q", out)
 			}
 		})

@@ -20,7 +20,8 @@ type invitationCreateCmd struct {
 func (c *invitationCreateCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
 		until := time.Now().Add(time.Duration(c.Expires))
-		secret, _, err := store.Account.Admin().CreateInvitation(ctx, account.NewInvitation{Email: &c.Email, ExpiresAt: &until})
+		secret, _, err := store.Account.Admin().
+			CreateInvitation(ctx, account.NewInvitation{Email: &c.Email, ExpiresAt: &until})
 		if err != nil {
 			return err
 		}

@@ -27,7 +27,8 @@ func TestJobCommands(t *testing.T) {
 				t.Errorf("without failed jobs, job list prints %q", out)
 			}
 			c.refuses(map[string]string{
-				"job retry": "ids of jobs or --all", "job retry 1 --all": "ids of jobs or --all", "job retry 1000000": "1000000 is not a failed job",
+				"job retry": "ids of jobs or --all", "job retry 1 --all": "ids of jobs or --all",
+				"job retry 1000000": "1000000 is not a failed job",
 			})
 
 			// The row of this table prevents the deletion of the thing.
@@ -46,12 +47,15 @@ func TestJobCommands(t *testing.T) {
 			waitFor(t, "the failed job", func() bool { return strings.Contains(failed(), "purge_account") })
 			var id int64
 			row := failed()[strings.Index(failed(), "\n"):]
-			if _, err := fmt.Sscan(row, &id); err != nil || !strings.Contains(row, `user_id`) || !strings.Contains(row, "purge account") {
+			if _, err := fmt.Sscan(row, &id); err != nil || !strings.Contains(row, `user_id`) ||
+				!strings.Contains(row, "purge account") {
 				t.Fatalf("job list prints %q (%v)", row, err)
 			}
 
 			waitFor(t, "the job between two attempts", func() bool {
-				updated, err := db.SQL().ExecContext(t.Context(), "UPDATE river_job SET state = 'discarded', attempt = max_attempts, finalized_at = CURRENT_TIMESTAMP WHERE id = $1 AND state = 'retryable'", id)
+				updated, err := db.SQL().
+					ExecContext(t.Context(),
+						"UPDATE river_job SET state = 'discarded', attempt = max_attempts, finalized_at = CURRENT_TIMESTAMP WHERE id = $1 AND state = 'retryable'", id)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -79,7 +79,8 @@ func databaseOn(t testing.TB, engine string) string {
 func newCatalogue(t testing.TB, binary, database string) *catalogue {
 	t.Helper()
 	dir := t.TempDir()
-	c := &catalogue{t: t, binary: binary, data: filepath.Join(dir, "data"), database: database, log: filepath.Join(dir, "log")}
+	c := &catalogue{t: t, binary: binary, data: filepath.Join(dir, "data"), database: database,
+		log: filepath.Join(dir, "log")}
 	t.Cleanup(func() {
 		if log := c.logged(); t.Failed() {
 			t.Logf("the end of the servers' log:\n%s", log[max(0, len(log)-4000):])

@@ -86,7 +86,8 @@ func (c *client) json(u *user, path string, into any) error {
 
 // thing creates a draft.
 func (c *client) thing(u *user, name string) (int64, error) {
-	body, err := json.Marshal(map[string]any{"name": name, "license": "cc", "category": "Tools", "description": "To be killed."})
+	body, err := json.Marshal(map[string]any{"name": name, "license": "cc", "category": "Tools",
+		"description": "To be killed."})
 	if err != nil {
 		return 0, err
 	}

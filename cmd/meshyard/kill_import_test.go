@@ -20,7 +20,8 @@ func TestKillImport(t *testing.T) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			arguments := []string{"import", "catalogue", filepath.Join("..", "..", "testdata", "catalogue"), "--scale", "4000", "--seed", "7"}
+			arguments := []string{"import", "catalogue", filepath.Join("..", "..", "testdata", "catalogue"), "--scale", "4000",
+				"--seed", "7"}
 			var whole, killed *catalogue
 			for _, c := range []**catalogue{&whole, &killed} {
 				*c = newCatalogue(t, binary, databaseOn(t, engine))

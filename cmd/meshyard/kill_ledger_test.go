@@ -189,7 +189,8 @@ func (l *ledger) verify(c *client, rng *rand.Rand, sample int) error {
 	}
 	for _, b := range l.batches {
 		if n := done[b]; n != len(b.files) && (n != 0 || b.answered) {
-			l.problem("finalize of files %v onto thing %d, answered %t: got %d finalized, want %s", ids(b.files), b.thing, b.answered, n,
+			l.problem("finalize of files %v onto thing %d, answered %t: got %d finalized, want %s", ids(b.files), b.thing,
+				b.answered, n,
 				map[bool]string{true: "all", false: "all or none"}[b.answered])
 		}
 	}
@@ -238,7 +239,8 @@ func (l *ledger) checkFile(f *file, got info, hangs bool) {
 		return
 	}
 	if n := got.DownloadCount; n < f.downloads || n > f.downloads+f.unsure {
-		l.problem("file %d, %s: got a download_count of %d, want %d to %d", f.id, f.story(), n, f.downloads, f.downloads+f.unsure)
+		l.problem("file %d, %s: got a download_count of %d, want %d to %d", f.id, f.story(), n, f.downloads,
+			f.downloads+f.unsure)
 	}
 	if f.has == nil || *f.has != possible[i] {
 		l.figures.tookEffect++

@@ -23,7 +23,8 @@ func TestKillLibraryScan(t *testing.T) {
 			t.Fatal(err)
 		}
 		for j := range files {
-			if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("part_%d.stl", j)), fmt.Appendf(nil, "solid %d %d", i, j), 0o444); err != nil {
+			if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("part_%d.stl", j)), fmt.Appendf(nil, "solid %d %d", i, j),
+				0o444); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -38,8 +39,10 @@ func TestKillLibraryScan(t *testing.T) {
 				(*c).run("migrate")
 				(*c).run("user", "create", "ada")
 			}
-			want := fmt.Sprintf("lib: %d files found; %d things added with %d files; 0 changed, 0 moved, 0 missing", things*files, things, things*files)
-			if out := whole.run("library", "scan"); !strings.Contains(out, want) || !strings.Contains(out, fmt.Sprintf("read %d files", things*files)) {
+			want := fmt.Sprintf("lib: %d files found; %d things added with %d files; 0 changed, 0 moved, 0 missing",
+				things*files, things, things*files)
+			if out := whole.run("library", "scan"); !strings.Contains(out, want) ||
+				!strings.Contains(out, fmt.Sprintf("read %d files", things*files)) {
 				t.Errorf("got %q, want %q", out, want)
 			}
 			db := killed.open()
@@ -63,7 +66,8 @@ func TestKillLibraryScan(t *testing.T) {
 				t.Fatal("it ended before it could be killed")
 			}
 			killed.run("library", "scan")
-			if out := killed.run("library", "scan"); !strings.Contains(out, "0 things added with 0 files; 0 changed, 0 moved, 0 missing") || !strings.Contains(out, "read 0 files") {
+			if out := killed.run("library", "scan"); !strings.Contains(out,
+				"0 things added with 0 files; 0 changed, 0 moved, 0 missing") || !strings.Contains(out, "read 0 files") {
 				t.Errorf("the second scan: got %q", out)
 			}
 			for _, query := range []string{

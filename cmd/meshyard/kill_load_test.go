@@ -242,7 +242,8 @@ func (l *load) stage(rng *rand.Rand, u *user) *file {
 	f := &file{owner: u, name: fmt.Sprintf("%08x.stl", rng.Uint32())}
 	l.book.do(func() { f.thing = u.things[len(u.things)-1-rng.IntN(min(3, len(u.things)))] })
 	body, _ := json.Marshal(map[string]string{"filename": f.name})
-	a, err := l.send(u, http.MethodPost, fmt.Sprintf("/things/%d/files", f.thing), "application/json", bytes.NewReader(body))
+	a, err := l.send(u, http.MethodPost, fmt.Sprintf("/things/%d/files", f.thing), "application/json",
+		bytes.NewReader(body))
 	if !l.answered("stage "+f.name, a, err, http.StatusOK) || a.cut != nil {
 		return nil
 	}

@@ -133,7 +133,8 @@ func (p *printing) send(to *printertest.Stub, file string) string {
 	var sent struct {
 		SendToPrinter struct{ Job struct{ ID string } }
 	}
-	p.ask(fmt.Sprintf(`mutation { sendToPrinter(input: {printerId: %s, fileId: %s}) { job { id } } }`, made.CreatePrinter.Printer.ID, file), &sent)
+	p.ask(fmt.Sprintf(`mutation { sendToPrinter(input: {printerId: %s, fileId: %s}) { job { id } } }`,
+		made.CreatePrinter.Printer.ID, file), &sent)
 	return sent.SendToPrinter.Job.ID
 }
 

@@ -79,7 +79,8 @@ type moving struct {
 func newMoving(t *testing.T, binary, engine string, things int) *moving {
 	t.Helper()
 	dir := t.TempDir()
-	m := &moving{newCatalogue(t, binary, databaseOn(t, engine)), filepath.Join(dir, "backup"), filepath.Join(dir, "archive")}
+	m := &moving{newCatalogue(t, binary, databaseOn(t, engine)), filepath.Join(dir, "backup"),
+		filepath.Join(dir, "archive")}
 	m.from.run("import", "catalogue", filepath.Join("..", "..", "testdata", "catalogue"), "--scale", fmt.Sprint(things))
 	m.from.run("backup", m.backup)
 	m.from.run("export", m.archive)
@@ -116,7 +117,8 @@ const (
 
 // killedBeside runs a command that takes a time, starts a server at a random moment, and kills the
 // command at another moment. It returns what happened.
-func killedBeside(t *testing.T, c *catalogue, took, killAt time.Duration, args []string, whole *catalogue) (outcome string) {
+func killedBeside(t *testing.T, c *catalogue, took, killAt time.Duration, args []string,
+	whole *catalogue) (outcome string) {
 	t.Helper()
 	p, err := c.start(args...)
 	if err != nil {
@@ -143,7 +145,8 @@ func killedBeside(t *testing.T, c *catalogue, took, killAt time.Duration, args [
 		c.run("user", "create", "bob")
 		s.kill()
 		c.run("user", "show", "bob")
-		if _, stderr, err := c.try(args...); err == nil || !strings.Contains(stderr, occupied) && !strings.Contains(stderr, hasUsers) {
+		if _, stderr, err := c.try(args...); err == nil || !strings.Contains(stderr, occupied) &&
+			!strings.Contains(stderr, hasUsers) {
 			t.Errorf("%q after a server has accepted a user: got %v, %q; want it rejected", args, err, stderr)
 		}
 		c.run("user", "show", "bob")

@@ -213,7 +213,8 @@ func (k *killing) end() {
 	k.verify(c, len(k.book.files))
 	k.stop(s)
 
-	if f := k.book.figures; f.kills >= 6 && (f.uploads == 0 || f.forms == 0 || f.finalizes == 0 || f.downloads == 0 || f.unanswered == 0) {
+	if f := k.book.figures; f.kills >= 6 && (f.uploads == 0 || f.forms == 0 || f.finalizes == 0 || f.downloads == 0 ||
+		f.unanswered == 0) {
 		k.t.Errorf("got %+v, want some of everything: the test has tested nothing", f)
 	}
 	k.checkLog(k.book.secrets)

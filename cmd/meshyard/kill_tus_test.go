@@ -48,8 +48,10 @@ func TestKillDuringTus(t *testing.T) {
 				}
 				return response, err
 			}
-			metadata := "filename " + base64.StdEncoding.EncodeToString([]byte("a.stl")) + ",sha256 " + base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "%x", sum))
-			created, err := send(http.MethodPost, "/files/0/tus", nil, "Upload-Length", strconv.Itoa(len(data)), "Upload-Metadata", metadata)
+			metadata := "filename " + base64.StdEncoding.EncodeToString([]byte("a.stl")) + ",sha256 " +
+				base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "%x", sum))
+			created, err := send(http.MethodPost, "/files/0/tus", nil, "Upload-Length", strconv.Itoa(len(data)),
+				"Upload-Metadata", metadata)
 			if err != nil || created.StatusCode != http.StatusCreated {
 				t.Fatal(created, err)
 			}

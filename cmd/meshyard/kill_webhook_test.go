@@ -53,7 +53,8 @@ func TestKillLosesNoWebhook(t *testing.T) {
 					if i == 5+10*kill { // while other deliveries are in progress
 						go s.kill()
 					}
-					a, err := to.send(ada, http.MethodPost, fmt.Sprintf("/things/%d/comments", thing), "application/json", strings.NewReader(`{"body": "Note."}`))
+					a, err := to.send(ada, http.MethodPost, fmt.Sprintf("/things/%d/comments", thing), "application/json",
+						strings.NewReader(`{"body": "Note."}`))
 					if err != nil || a.status != http.StatusOK {
 						break
 					}

@@ -25,7 +25,8 @@ func TestLargeUpload(t *testing.T) {
 	c.run("user", "create", "ada")
 	token := strings.TrimSpace(c.run("token", "create", "ada"))
 	s := c.serve()
-	rest := [2]string{"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.bin\"\r\n\r\n", "/files/0/uploadFile"}
+	rest := [2]string{"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.bin\"\r\n\r\n",
+		"/files/0/uploadFile"}
 	graphQL := [2]string{`--b` + "\r\nContent-Disposition: form-data; name=\"operations\"\r\n\r\n" +
 		`{"query":"mutation($file:Upload!){uploadFile(input:{file:$file}){file{id size}}}","variables":{"file":null}}` +
 		"\r\n--b\r\nContent-Disposition: form-data; name=\"map\"\r\n\r\n" + `{"0":["variables.file"]}` +
@@ -33,7 +34,8 @@ func TestLargeUpload(t *testing.T) {
 	const tail = "\r\n--b--\r\n"
 	upload := func(by [2]string, size int64, chunked bool) {
 		t.Helper()
-		r, err := http.NewRequest(http.MethodPost, s.url+by[1], io.MultiReader(strings.NewReader(by[0]), io.LimitReader(zeros{}, size), strings.NewReader(tail)))
+		r, err := http.NewRequest(http.MethodPost, s.url+by[1], io.MultiReader(strings.NewReader(by[0]),
+			io.LimitReader(zeros{}, size), strings.NewReader(tail)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +50,8 @@ func TestLargeUpload(t *testing.T) {
 		}
 		defer response.Body.Close()
 		body, err := io.ReadAll(response.Body)
-		if err != nil || response.StatusCode != http.StatusOK || strings.Contains(string(body), "errors") || by[1] == "/graphql" && !strings.Contains(string(body), fmt.Sprint(size)) {
+		if err != nil || response.StatusCode != http.StatusOK || strings.Contains(string(body), "errors") ||
+			by[1] == "/graphql" && !strings.Contains(string(body), fmt.Sprint(size)) {
 			t.Fatalf("%s: %d %s %v", by[1], response.StatusCode, body, err)
 		}
 	}
@@ -63,7 +66,8 @@ func TestLargeUpload(t *testing.T) {
 			before, began := s.memory(t, "VmRSS"), time.Now()
 			upload(by, size, chunked)
 			grown := s.memory(t, "VmHWM") - before
-			t.Logf("%s, chunked %v: %d MiB in %s, memory grew from %d KiB by %d KiB", by[1], chunked, size>>20, time.Since(began).Round(time.Millisecond), before>>10, grown>>10)
+			t.Logf("%s, chunked %v: %d MiB in %s, memory grew from %d KiB by %d KiB", by[1], chunked, size>>20,
+				time.Since(began).Round(time.Millisecond), before>>10, grown>>10)
 			if grown > maxGrowth {
 				t.Errorf("%s, chunked %v: memory grew by %d bytes for a file of %d", by[1], chunked, grown, size)
 			}

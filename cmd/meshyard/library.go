@@ -30,7 +30,8 @@ func (libraryListCmd) Run(ctx context.Context, s config.Settings, logger *slog.L
 			if folder == "" {
 				folder = "(not among the settings)"
 			}
-			stdout.printf("%s\t%s\t%s, %s, %d missing, %d skipped\t%s\n", l.Name, escaped(folder), count(int(l.Things), "thing"), count(int(l.Files), "file"), l.Missing, l.Skipped, escaped(lastScan(l)))
+			stdout.printf("%s\t%s\t%s, %s, %d missing, %d skipped\t%s\n", l.Name, escaped(folder), count(int(l.Things), "thing"),
+				count(int(l.Files), "file"), l.Missing, l.Skipped, escaped(lastScan(l)))
 		}
 		return nil
 	})
@@ -54,7 +55,8 @@ func lastScan(l library.State) string {
 // changes describes what a scan did.
 func changes(c library.Counts) string {
 	return fmt.Sprintf("%s found; %s added with %s; %d changed, %d moved, %d missing",
-		count(int(c.FilesFound), "file"), count(int(c.ThingsAdded), "thing"), count(int(c.FilesAdded), "file"), c.FilesChanged, c.FilesMoved, c.FilesMissing)
+		count(int(c.FilesFound), "file"), count(int(c.ThingsAdded), "thing"), count(int(c.FilesAdded), "file"),
+		c.FilesChanged, c.FilesMoved, c.FilesMissing)
 }
 
 type libraryScanCmd struct {
@@ -154,7 +156,8 @@ func dryRun(ctx context.Context, store *catalogue.Catalogue, name string) error 
 	if err != nil {
 		return err
 	}
-	stdout.printf("%s: %s with %s; would skip %s, and ignore %d of operating systems\n", name, count(things, "thing"), count(files, "file"), count(skipped, "file"), ignored)
+	stdout.printf("%s: %s with %s; would skip %s, and ignore %d of operating systems\n", name, count(things, "thing"),
+		count(files, "file"), count(skipped, "file"), ignored)
 	return skippedError(skipped)
 }
 

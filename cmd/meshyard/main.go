@@ -132,7 +132,8 @@ func main() {
 	var c cli
 	parser := kong.Must(&c, append(mappers(),
 		kong.Name("meshyard"), kong.Description(description), kong.Vars{"version": about()},
-		kong.Writers(stdout, os.Stderr), kong.Exit(exit), kong.Help(printHelp), kong.Resolvers(kong.ResolverFunc(fromFile)), kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
+		kong.Writers(stdout, os.Stderr), kong.Exit(exit), kong.Help(printHelp), kong.Resolvers(kong.ResolverFunc(fromFile)),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 	)...)
 	kongplete.Complete(parser)
 	args := os.Args[1:]

@@ -36,7 +36,8 @@ func (c *gcCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger)
 		for _, key := range sweep.Objects() {
 			stdout.println(removed, key)
 		}
-		stdout.printf("%s %s and %s (%s)\n", removed, count(sweep.ExpiredUploads, "expired upload"), count(len(sweep.Objects()), "object"), count(sweep.Bytes, "byte"))
+		stdout.printf("%s %s and %s (%s)\n", removed, count(sweep.ExpiredUploads, "expired upload"),
+			count(len(sweep.Objects()), "object"), count(sweep.Bytes, "byte"))
 		return err
 	})
 }

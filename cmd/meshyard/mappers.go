@@ -84,22 +84,23 @@ var negative = regexp.MustCompile(`^-\.?[0-9]`)
 
 // mapper returns an option that parses flags of type T with parse.
 func mapper[T any](parse func(string) (T, error)) kong.Option {
-	return kong.TypeMapper(reflect.TypeFor[T](), kong.MapperFunc(func(ctx *kong.DecodeContext, target reflect.Value) error {
-		next := ctx.Scan.Peek()
-		if next.IsEOL() {
-			return errors.New("requires a value")
-		}
-		text := next.String()
-		if negative.MatchString(text) {
-			ctx.Scan.Pop() // PopValue would recommend to write the number in another way
-		} else if _, err := ctx.Scan.PopValue("value"); err != nil {
-			return fmt.Errorf("requires a value, after an equals sign if it begins with a hyphen (got %s)", text)
-		}
-		value, err := parse(text)
-		if err != nil {
-			return err
-		}
-		target.Set(reflect.ValueOf(value))
-		return nil
-	}))
+	return kong.TypeMapper(reflect.TypeFor[T](),
+		kong.MapperFunc(func(ctx *kong.DecodeContext, target reflect.Value) error {
+			next := ctx.Scan.Peek()
+			if next.IsEOL() {
+				return errors.New("requires a value")
+			}
+			text := next.String()
+			if negative.MatchString(text) {
+				ctx.Scan.Pop() // PopValue would recommend to write the number in another way
+			} else if _, err := ctx.Scan.PopValue("value"); err != nil {
+				return fmt.Errorf("requires a value, after an equals sign if it begins with a hyphen (got %s)", text)
+			}
+			value, err := parse(text)
+			if err != nil {
+				return err
+			}
+			target.Set(reflect.ValueOf(value))
+			return nil
+		}))
 }

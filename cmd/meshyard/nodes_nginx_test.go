@@ -81,7 +81,8 @@ func (s *nodes) restart(i int) {
 		s.t.Fatal(err)
 	}
 	defer log.Close()
-	p := &process{Cmd: s.command("serve", "--listen", s.addresses[i], "--rate-limit", "0", "--preview-workers", "1", "--shutdown-delay", shutdownDelay)}
+	p := &process{Cmd: s.command("serve", "--listen", s.addresses[i], "--rate-limit", "0", "--preview-workers", "1",
+		"--shutdown-delay", shutdownDelay)}
 	p.Stdout, p.Stderr = io.Discard, log
 	if err := s.launch(p); err != nil {
 		s.t.Fatal(err)
@@ -195,7 +196,8 @@ func (s *nodes) startNginx(front string) {
 
 	trusted := x509.NewCertPool()
 	trusted.AppendCertsFromPEM(certificate)
-	s.http = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}, MaxIdleConnsPerHost: 32}}
+	s.http = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted},
+		MaxIdleConnsPerHost: 32}}
 }
 
 // run runs a program until the end of the test, and logs its output if the test fails.
@@ -228,7 +230,8 @@ func newCertificate(t testing.TB) (certificate, key []byte) {
 	}
 	about := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Test"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour), IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour), IsCA: true,
+		BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, about, about, &pair.PublicKey, pair)
 	if err != nil {
@@ -238,5 +241,6 @@ func newCertificate(t testing.TB) (certificate, key []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})
 }

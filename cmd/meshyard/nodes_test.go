@@ -169,7 +169,8 @@ const maxComments = 900
 // call sends the nth request of a client. Most requests change data, so a proxy must not repeat
 // them.
 func (c *traffic) call(n int) error {
-	method, path, contentType, body := http.MethodPost, "/graphql", "application/json", io.Reader(strings.NewReader(`{"query": "mutation { updateProfile(input: {location: \"Here\"}) { user { id } } }"}`))
+	method, path, contentType, body := http.MethodPost, "/graphql", "application/json",
+		io.Reader(strings.NewReader(`{"query": "mutation { updateProfile(input: {location: \"Here\"}) { user { id } } }"}`))
 	comments := n%4 == 0 && c.sent.Add(1) <= maxComments
 	switch {
 	case comments:
@@ -205,14 +206,17 @@ func (s *nodes) uploadLarge(u *user, size int64) error {
 		return err
 	}
 	sent := sha256.New()
-	body, contentType := multipartBody(nil, "large.bin", io.TeeReader(io.LimitReader(rand.NewChaCha8([32]byte{1}), size), sent))
+	body, contentType := multipartBody(nil, "large.bin",
+		io.TeeReader(io.LimitReader(rand.NewChaCha8([32]byte{1}), size), sent))
 	a, err := to.send(u, http.MethodPost, "/files/0/uploadFile", contentType, body)
 	var file struct{ ID int64 }
 	if err != nil || json.Unmarshal(a.body, &file) != nil || a.status != http.StatusOK {
 		return fmt.Errorf("the large upload: %+v, %w", a, err)
 	}
-	finalize := fmt.Sprintf(`{"pending_uploads": [{"id": %d, "rank": 1}], "target_id": %d, "target_type": "thing"}`, file.ID, thing)
-	if a, err := to.send(u, http.MethodPost, "/files/0/FinalizeFiles", "application/json", strings.NewReader(finalize)); err != nil || a.status != http.StatusOK {
+	finalize := fmt.Sprintf(`{"pending_uploads": [{"id": %d, "rank": 1}], "target_id": %d, "target_type": "thing"}`,
+		file.ID, thing)
+	if a, err := to.send(u, http.MethodPost, "/files/0/FinalizeFiles", "application/json",
+		strings.NewReader(finalize)); err != nil || a.status != http.StatusOK {
 		return fmt.Errorf("finalizing the large upload: %+v, %w", a, err)
 	}
 	r, err := http.NewRequest(http.MethodGet, s.url+fmt.Sprintf("/files/%d/download", file.ID), nil)
@@ -266,7 +270,8 @@ func (s *nodes) watch(ctx context.Context, w *watcher, read func(context.Context
 
 // readEvents reads one stream of server-sent events to its end.
 func (s *nodes) readEvents(ctx context.Context, w *watcher) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/graphql", strings.NewReader(fmt.Sprintf(`{"query": %q}`, watchNotifications)))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/graphql",
+		strings.NewReader(fmt.Sprintf(`{"query": %q}`, watchNotifications)))
 	if err != nil {
 		return err
 	}
@@ -294,7 +299,8 @@ func (s *nodes) readEvents(ctx context.Context, w *watcher) error {
 
 // readSocket reads a subscription over one WebSocket until the server closes it.
 func (s *nodes) readSocket(ctx context.Context, w *watcher) error {
-	conn, _, err := websocket.Dial(ctx, s.url+"/graphql", &websocket.DialOptions{HTTPClient: s.http, Subprotocols: []string{"graphql-transport-ws"}})
+	conn, _, err := websocket.Dial(ctx, s.url+"/graphql", &websocket.DialOptions{HTTPClient: s.http,
+		Subprotocols: []string{"graphql-transport-ws"}})
 	if err != nil {
 		return err
 	}
@@ -304,7 +310,8 @@ func (s *nodes) readSocket(ctx context.Context, w *watcher) error {
 		Type    string          `json:"type"`
 		Payload json.RawMessage `json:"payload,omitempty"`
 	}
-	next := message{Type: "connection_init", Payload: json.RawMessage(fmt.Sprintf(`{"Authorization": "Bearer %s"}`, w.user.token))}
+	next := message{Type: "connection_init", Payload: json.RawMessage(fmt.Sprintf(`{"Authorization": "Bearer %s"}`,
+		w.user.token))}
 	for {
 		if err := wsjson.Write(ctx, conn, next); err != nil {
 			return nil // the server has closed the connection
@@ -315,7 +322,8 @@ func (s *nodes) readSocket(ctx context.Context, w *watcher) error {
 				return nil
 			}
 			if m.Type == "connection_ack" {
-				next = message{ID: "1", Type: "subscribe", Payload: json.RawMessage(fmt.Sprintf(`{"query": %q}`, watchNotifications))}
+				next = message{ID: "1", Type: "subscribe",
+					Payload: json.RawMessage(fmt.Sprintf(`{"query": %q}`, watchNotifications))}
 				break
 			}
 			if m.Type != "next" {

@@ -19,7 +19,8 @@ func withStore(ctx context.Context, s config.Settings, logger *slog.Logger, fn f
 }
 
 // withServer is like withStore, for functions that need more than the store.
-func withServer(ctx context.Context, s config.Settings, logger *slog.Logger, fn func(*server.Server) error) (err error) {
+func withServer(ctx context.Context, s config.Settings, logger *slog.Logger,
+	fn func(*server.Server) error) (err error) {
 	a, err := server.OpenExisting(ctx, s, logger)
 	if err != nil {
 		return err
@@ -30,7 +31,8 @@ func withServer(ctx context.Context, s config.Settings, logger *slog.Logger, fn 
 
 // withNewStore is like withStore, but creates the database and the bucket folder if they are
 // missing, and runs pending migrations.
-func withNewStore(ctx context.Context, s config.Settings, logger *slog.Logger, fn func(*catalogue.Catalogue) error) (err error) {
+func withNewStore(ctx context.Context, s config.Settings, logger *slog.Logger,
+	fn func(*catalogue.Catalogue) error) (err error) {
 	a, err := server.Open(ctx, s, logger)
 	if err != nil {
 		return err
@@ -40,7 +42,8 @@ func withNewStore(ctx context.Context, s config.Settings, logger *slog.Logger, f
 }
 
 // withHeldStore is like withNewStore, for a command that holds the lock of the database.
-func withHeldStore(ctx context.Context, s config.Settings, logger *slog.Logger, lock *dblock.Lock, fn func(*catalogue.Catalogue) error) (err error) {
+func withHeldStore(ctx context.Context, s config.Settings, logger *slog.Logger, lock *dblock.Lock,
+	fn func(*catalogue.Catalogue) error) (err error) {
 	a, err := server.OpenHeld(ctx, s, logger, lock)
 	if err != nil {
 		return err

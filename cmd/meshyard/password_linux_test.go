@@ -15,7 +15,8 @@ func TestPasswordOnTerminal(t *testing.T) {
 	c := newCatalogue(t, buildBinary(t), "")
 	c.run("migrate")
 	c.run("user", "create", "ada")
-	terminal := exec.Command("script", "-qec", fmt.Sprintf("'%s' user password ada --data '%s'", c.binary, c.data), "/dev/null")
+	terminal := exec.Command("script", "-qec", fmt.Sprintf("'%s' user password ada --data '%s'", c.binary, c.data),
+		"/dev/null")
 	in, err := terminal.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +42,8 @@ func TestPasswordOnTerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := terminal.Wait(); err != nil || !strings.Contains(string(rest), "user ada has a new password") || strings.Contains(string(rest), "horse") {
+	if err := terminal.Wait(); err != nil || !strings.Contains(string(rest), "user ada has a new password") ||
+		strings.Contains(string(rest), "horse") {
 		t.Errorf("after the password: %q, %v", rest, err)
 	}
 }

@@ -24,11 +24,15 @@ func TestDatabaseCannotBeWritten(t *testing.T) {
 		mode       map[string]os.FileMode
 		args, says string
 	}{
-		{"the folder", map[string]os.FileMode{c.data: 0o500}, "serve", "SQLite cannot write " + c.data + ": permission denied for the user"},
-		{"the folder, for a command that reads", map[string]os.FileMode{c.data: 0o500}, "user list", "SQLite cannot write " + c.data + ": permission denied for the user"},
-		{"the file", map[string]os.FileMode{database: 0o400}, "serve", "SQLite cannot write " + database + ": permission denied for the user"},
+		{"the folder", map[string]os.FileMode{c.data: 0o500}, "serve", "SQLite cannot write " + c.data +
+			": permission denied for the user"},
+		{"the folder, for a command that reads", map[string]os.FileMode{c.data: 0o500}, "user list", "SQLite cannot write " +
+			c.data + ": permission denied for the user"},
+		{"the file", map[string]os.FileMode{database: 0o400}, "serve", "SQLite cannot write " + database +
+			": permission denied for the user"},
 		{"no access to the folder", map[string]os.FileMode{c.data: 0}, "user list", "run meshyard as the user of the server"},
-		{"the folder above", map[string]os.FileMode{filepath.Dir(c.data): 0o500}, "serve --database-url sqlite:" + filepath.Dir(c.data) + "/new/m.db", "create the folder of the database"},
+		{"the folder above", map[string]os.FileMode{filepath.Dir(c.data): 0o500}, "serve --database-url sqlite:" +
+			filepath.Dir(c.data) + "/new/m.db", "create the folder of the database"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for path, mode := range test.mode {
@@ -74,7 +78,8 @@ func TestUnreadableObject(t *testing.T) {
 	c := newCatalogue(t, buildBinary(t), "")
 	c.run("user", "create", "ada")
 	folder := t.TempDir()
-	for name, text := range map[string]string{"one.stl": "solid one\nendsolid one\n", "two.stl": "solid two\nendsolid two\n", "README.md": "Two parts."} {
+	for name, text := range map[string]string{"one.stl": "solid one\nendsolid one\n",
+		"two.stl": "solid two\nendsolid two\n", "README.md": "Two parts."} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -92,9 +97,13 @@ func TestUnreadableObject(t *testing.T) {
 		args []string
 		says []string
 	}{
-		{[]string{"backup", dir}, []string{": 1 object (", "\nobject " + key + ": the object cannot be read: ", "1 object of the database are missing from the bucket, damaged or unreadable"}},
-		{[]string{"export", filepath.Join(t.TempDir(), "archive")}, []string{"exported ", "1 file content (", "the content with the SHA-256 " + filepath.Base(objects[0]) + " is missing from the bucket, damaged or unreadable\n", "1 content missing; the archive"}},
-		{[]string{"fsck", "--rehash"}, []string{"object " + key + " cannot be read: ", "database and bucket disagree in 1 place"}},
+		{[]string{"backup", dir}, []string{": 1 object (", "\nobject " + key + ": the object cannot be read: ",
+			"1 object of the database are missing from the bucket, damaged or unreadable"}},
+		{[]string{"export", filepath.Join(t.TempDir(), "archive")}, []string{"exported ", "1 file content (",
+			"the content with the SHA-256 " + filepath.Base(objects[0]) + " is missing from the bucket, damaged or unreadable\n",
+			"1 content missing; the archive"}},
+		{[]string{"fsck", "--rehash"}, []string{"object " + key + " cannot be read: ",
+			"database and bucket disagree in 1 place"}},
 	} {
 		out, err := asOrdinaryUser(t, c.command(test.args...))
 		for _, says := range test.says {
@@ -115,7 +124,8 @@ func TestImportFolderStopsAtOutage(t *testing.T) {
 	binary, folder := buildBinary(t), t.TempDir()
 	for _, name := range []string{"one", "two"} {
 		dir := filepath.Join(folder, name)
-		if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "part.stl"), []byte("solid "+name), 0o600)); err != nil {
+		if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "part.stl"), []byte("solid "+name),
+			0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -134,12 +144,14 @@ func TestImportFolderStopsAtOutage(t *testing.T) {
 				if err := os.Chmod(test.path, test.mode); err != nil {
 					t.Fatal(err)
 				}
-				out, err := asOrdinaryUser(t, c.command("import", "folder", folder, "--owner", "ada", "--publish", "--license", "cc"))
+				out, err := asOrdinaryUser(t, c.command("import", "folder", folder, "--owner", "ada", "--publish",
+					"--license", "cc"))
 				if err := os.Chmod(test.path, test.back); err != nil {
 					t.Fatal(err)
 				}
 				if exitStatus(err) != 1 || !strings.Contains(string(out), test.says) || strings.Contains(string(out), test.not) {
-					t.Errorf("%s has the mode %o: got %v, %s; want exit status 1 and %q, without %q", test.path, test.mode, err, out, test.says, test.not)
+					t.Errorf("%s has the mode %o: got %v, %s; want exit status 1 and %q, without %q", test.path, test.mode, err, out,
+						test.says, test.not)
 				}
 			}
 		})

@@ -17,7 +17,8 @@ func (*previewListCmd) Run(ctx context.Context, s config.Settings, logger *slog.
 	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
 		out := table("ID", "FILE", "NAME", "OWNER", "FAILED", "ERROR")
 		err := store.Previews.Admin().EachFailedPreview(ctx, func(f previews.FailedPreview) error {
-			out.row(strconv.FormatInt(f.ID, 10), strconv.FormatInt(f.FileID, 10), f.FileName, f.Owner, f.FailedAt.Format(time.RFC3339), f.Error)
+			out.row(strconv.FormatInt(f.ID, 10), strconv.FormatInt(f.FileID, 10), f.FileName, f.Owner,
+				f.FailedAt.Format(time.RFC3339), f.Error)
 			return nil
 		})
 		if err != nil {

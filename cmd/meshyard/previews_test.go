@@ -28,11 +28,13 @@ func TestPreviewCommands(t *testing.T) {
 			if out := failed(); out != "" {
 				t.Errorf("before an attempt, preview list prints %q", out)
 			}
-			c.refuses(map[string]string{"preview retry 1": "preview 1 has not failed", "preview retry 7": "preview 7 does not exist", "preview retry": "expected \"<id> ...\""})
+			c.refuses(map[string]string{"preview retry 1": "preview 1 has not failed",
+				"preview retry 7": "preview 7 does not exist", "preview retry": "expected \"<id> ...\""})
 			s := c.serve()
 			waitFor(t, "the failed preview", func() bool { return failed() != "" })
 			c.stop(s)
-			if out := failed(); strings.Count(out, "\n") != 1 || !strings.HasPrefix(out, "1   1     part.stl  ada    20") || !strings.Contains(out, "The STL file") {
+			if out := failed(); strings.Count(out, "\n") != 1 || !strings.HasPrefix(out, "1   1     part.stl  ada    20") ||
+				!strings.Contains(out, "The STL file") {
 				t.Errorf("preview list prints %q, want preview 1 of file 1 with the reason", out)
 			}
 			if out := c.run("preview", "retry", "1"); out != "queued preview 1\n" {

@@ -67,7 +67,8 @@ func followREADME(t *testing.T, binary, url, token string, environment ...string
 	if err != nil || strings.Contains(string(out), `"errors"`) {
 		t.Errorf("the README's commands: %v\n%s", err, out)
 	}
-	for _, want := range []string{`"role":"ADMINISTRATOR"`, "event: complete", `"state":"PUBLISHED"`, `"name":"Half a donut"`} {
+	for _, want := range []string{`"role":"ADMINISTRATOR"`, "event: complete", `"state":"PUBLISHED"`,
+		`"name":"Half a donut"`} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("the README's commands printed no %s:\n%s", want, out)
 		}

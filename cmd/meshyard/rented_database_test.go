@@ -22,7 +22,8 @@ func TestRentedDatabases(t *testing.T) {
 	isolated := func(level string) func(t *testing.T) string {
 		return func(t *testing.T) string {
 			directOnly(t)
-			_, address := managedDatabase(t, "CURRENT_USER", "ALTER DATABASE {database} SET default_transaction_isolation = '"+level+"'")
+			_, address := managedDatabase(t, "CURRENT_USER",
+				"ALTER DATABASE {database} SET default_transaction_isolation = '"+level+"'")
 			return address
 		}
 	}

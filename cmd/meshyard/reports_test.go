@@ -26,16 +26,22 @@ func TestReportedImports(t *testing.T) {
 	things, files := "SELECT id FROM things", "SELECT id FROM files"
 	bear := map[string]int{things + " WHERE name = 'Größe'": 1, files + " WHERE name = 'Bär.stl'": 1, things: 1}
 	cases := map[string][]step{
-		"zip_cp437.zip":                {{says: []string{"imported 1 thing"}, rows: bear}},
-		"zip_cp1252.zip":               {{says: []string{"imported 1 thing"}, rows: bear}},
-		"zip_backslash.zip":            {{says: []string{"imported 1 thing"}, rows: map[string]int{things + " WHERE name = 'Win Thing' AND description = 'desc'": 1, files: 1}}},
-		"zip_encrypted.zip":            {{status: 1, says: []string{"E2/a.stl", "encrypted"}, rows: map[string]int{things: 0, files: 0}}},
-		"zip_manyfold_datapackage.zip": {{says: []string{"imported 1 thing"}, rows: map[string]int{things + " WHERE name = 'My Model' AND is_nsfw": 1}}},
-		"folder_latin1_names.tar": {{path: "fold", says: []string{"imported 2 things with 3 files", "names that are not UTF-8 were read as Windows-1252: Größe"},
-			rows: map[string]int{things + " WHERE name IN ('Good', 'Größe')": 2, files + " WHERE name = 'ok.stl'": 1, files + " WHERE name = 'Bär.stl'": 2}}},
+		"zip_cp437.zip":  {{says: []string{"imported 1 thing"}, rows: bear}},
+		"zip_cp1252.zip": {{says: []string{"imported 1 thing"}, rows: bear}},
+		"zip_backslash.zip": {{says: []string{"imported 1 thing"},
+			rows: map[string]int{things + " WHERE name = 'Win Thing' AND description = 'desc'": 1, files: 1}}},
+		"zip_encrypted.zip": {{status: 1, says: []string{"E2/a.stl", "encrypted"},
+			rows: map[string]int{things: 0, files: 0}}},
+		"zip_manyfold_datapackage.zip": {{says: []string{"imported 1 thing"},
+			rows: map[string]int{things + " WHERE name = 'My Model' AND is_nsfw": 1}}},
+		"folder_latin1_names.tar": {{path: "fold", says: []string{"imported 2 things with 3 files",
+			"names that are not UTF-8 were read as Windows-1252: Größe"},
+			rows: map[string]int{things + " WHERE name IN ('Good', 'Größe')": 2, files + " WHERE name = 'ok.stl'": 1,
+				files + " WHERE name = 'Bär.stl'": 2}}},
 		"folders_nfc_nfd.tar": {
 			{path: "f_NFC", says: []string{"imported 1 thing with 1 file"}, rows: map[string]int{things: 1, files: 1}},
-			{path: "f_NFD", says: []string{"imported 0 things with 0 files", "1 had been imported before"}, rows: map[string]int{things: 1, files: 1}},
+			{path: "f_NFD", says: []string{"imported 0 things with 0 files", "1 had been imported before"},
+				rows: map[string]int{things: 1, files: 1}},
 		},
 	}
 	servertest.CheckReports(t, cases)

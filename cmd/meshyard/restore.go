@@ -44,7 +44,8 @@ func (c *restoreCmd) Run(ctx context.Context, s config.Settings, logger *slog.Lo
 	if err != nil {
 		return err
 	}
-	marker := dblock.Unfinished{Source: fmt.Sprintf("backup %s of %s", m.Source, m.CreatedAt.Format(time.RFC3339Nano)), Command: "meshyard restore " + dir}
+	marker := dblock.Unfinished{Source: fmt.Sprintf("backup %s of %s", m.Source, m.CreatedAt.Format(time.RFC3339Nano)),
+		Command: "meshyard restore " + dir}
 	restored := false
 	switch {
 	case begun != nil && begun.Source != marker.Source:
@@ -136,7 +137,8 @@ func (c *restoreCmd) Run(ctx context.Context, s config.Settings, logger *slog.Lo
 				return err
 			}
 		}
-		stdout.printf("restored the state of %s: copied %s (%s)\n", m.CreatedAt.Format(time.RFC3339), count(copied.objects, "object"), count(copied.bytes, "byte"))
+		stdout.printf("restored the state of %s: copied %s (%s)\n", m.CreatedAt.Format(time.RFC3339),
+			count(copied.objects, "object"), count(copied.bytes, "byte"))
 		if previews > 0 {
 			stdout.printf("queued %s that the backup lacks: running servers make them\n", count(previews, "preview"))
 		}
@@ -145,7 +147,8 @@ func (c *restoreCmd) Run(ctx context.Context, s config.Settings, logger *slog.Lo
 		}
 		err = check(ctx, store, logger, fsck.Options{Grace: server.CollectAfter, Workers: defaultWorkers})
 		if len(faults) > 0 {
-			err = errors.Join(fmt.Errorf("the backup has %s that cannot be restored; everything else is restored", count(len(faults), "object")), err)
+			err = errors.Join(fmt.Errorf("the backup has %s that cannot be restored; everything else is restored",
+				count(len(faults), "object")), err)
 		}
 		return err
 	})
@@ -198,5 +201,6 @@ func (c *restoreCmd) checkObjects(ctx context.Context, folder *backup.Folder, m 
 	for _, err := range folder.Objects.Objects(ctx, "") {
 		return err
 	}
-	return fmt.Errorf("%s: has none of the %s of the backup: copy the folder completely", c.Dir, count(m.Objects, "object"))
+	return fmt.Errorf("%s: has none of the %s of the backup: copy the folder completely", c.Dir,
+		count(m.Objects, "object"))
 }

@@ -46,10 +46,13 @@ func TestBackupReplacesOnlyItsOwn(t *testing.T) {
 				says string
 			}{
 				{other, []string{"backup", dir}, dir + ": contains a backup of another " + engine + " database, of 20"},
-				{other, []string{"backup", dir, "--no-database"}, dir + ": contains a backup of another " + engine + " database, of 20"},
-				{own, []string{"backup", dir, "--no-database"}, dir + ": contains a backup with the " + engine + " database, of 20"},
+				{other, []string{"backup", dir, "--no-database"}, dir + ": contains a backup of another " + engine +
+					" database, of 20"},
+				{own, []string{"backup", dir, "--no-database"}, dir + ": contains a backup with the " + engine +
+					" database, of 20"},
 			} {
-				if _, stderr, err := c.by.try(c.args...); exitStatus(err) != 1 || !strings.Contains(stderr, c.says) || !strings.HasSuffix(stderr, "--replace to delete that backup\n") {
+				if _, stderr, err := c.by.try(c.args...); exitStatus(err) != 1 || !strings.Contains(stderr, c.says) ||
+					!strings.HasSuffix(stderr, "--replace to delete that backup\n") {
 					t.Errorf("%q: got %v, %q; want it rejected with %q", c.args, err, stderr, c.says)
 				}
 			}
@@ -123,23 +126,29 @@ func TestRestoreIncomplete(t *testing.T) {
 				t.Fatal(err)
 			}
 			rejects(restored, "has none of the 3 objects of the backup")
-			if err := errors.Join(os.RemoveAll(filepath.Join(dir, "objects")), os.Rename(filepath.Join(dir, "..", "objects"), filepath.Join(dir, "objects"))); err != nil {
+			if err := errors.Join(os.RemoveAll(filepath.Join(dir, "objects")), os.Rename(filepath.Join(dir, "..", "objects"),
+				filepath.Join(dir, "objects"))); err != nil {
 				t.Fatal(err)
 			}
 
-			if err := errors.Join(os.WriteFile(object("damaged"), []byte("solid dAmaged"), 0o600), os.Remove(object("missing"))); err != nil {
+			if err := errors.Join(os.WriteFile(object("damaged"), []byte("solid dAmaged"), 0o600),
+				os.Remove(object("missing"))); err != nil {
 				t.Fatal(err)
 			}
 			out, stderr, err := restored.try("restore", dir)
-			if exitStatus(err) != 1 || !strings.Contains(stderr, "the backup has 1 object that cannot be restored; everything else is restored; database and bucket disagree in 2 places") {
+			if exitStatus(err) != 1 ||
+				!strings.Contains(stderr,
+					"the backup has 1 object that cannot be restored; everything else is restored; database and bucket disagree in 2 places") {
 				t.Errorf("restore of damaged objects: got %v, %q", err, stderr)
 			}
-			for name, says := range map[string]string{"damaged": "object files/%s: copy ", "missing": ": object files/%s is missing"} {
+			for name, says := range map[string]string{"damaged": "object files/%s: copy ",
+				"missing": ": object files/%s is missing"} {
 				if want := fmt.Sprintf(says, filepath.Base(object(name))); !strings.Contains(out, want) {
 					t.Errorf("restore of damaged objects printed %q, want %q in it", out, want)
 				}
 			}
-			if out, _, err := restored.try("fsck", "--rehash"); exitStatus(err) != 1 || strings.Count(out, "\n") != 2 || strings.Contains(out, filepath.Base(object("intact"))) {
+			if out, _, err := restored.try("fsck", "--rehash"); exitStatus(err) != 1 || strings.Count(out, "\n") != 2 ||
+				strings.Contains(out, filepath.Base(object("intact"))) {
 				t.Errorf("fsck after the restore: got %v, %q; want the two objects", err, out)
 			}
 		})

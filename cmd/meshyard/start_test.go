@@ -44,17 +44,23 @@ func TestServeWithoutDatabaseOrBucket(t *testing.T) {
 		warns     bool
 		asks      bool // calls the metadata service
 	}{
-		"database":      {[]string{"--database-url", "postgres://x:secret@" + down + "/x"}, nil, "--database-url postgres://x:xxxxx@" + down, false, false},
-		"wait":          {[]string{"--wait", "1500ms", "--database-url", "postgres://x@" + down + "/x"}, nil, "--database-url postgres://x@" + down, true, false},
-		"MESHYARD_WAIT": {[]string{"--database-url", "postgres://x@" + down + "/x"}, []string{"MESHYARD_WAIT=1500ms"}, "--database-url postgres://x@" + down, true, false},
-		"bucket":        {[]string{"--bucket-url", s3}, credentials, "--bucket-url s3://models", false, false},
-		"both":          {[]string{"--database-url", pgtest.Database(t), "--bucket-url", s3}, credentials, "--bucket-url s3://models", false, false},
-		"credentials":   {[]string{"--bucket-url", s3}, nil, "--bucket-url s3://models", false, false},
-		"metadata":      {[]string{"--bucket-url", s3}, []string{"AWS_EC2_METADATA_DISABLED=false"}, "--bucket-url s3://models", false, true},
+		"database": {[]string{"--database-url", "postgres://x:secret@" + down + "/x"}, nil,
+			"--database-url postgres://x:xxxxx@" + down, false, false},
+		"wait": {[]string{"--wait", "1500ms", "--database-url", "postgres://x@" + down + "/x"}, nil,
+			"--database-url postgres://x@" + down, true, false},
+		"MESHYARD_WAIT": {[]string{"--database-url", "postgres://x@" + down + "/x"}, []string{"MESHYARD_WAIT=1500ms"},
+			"--database-url postgres://x@" + down, true, false},
+		"bucket": {[]string{"--bucket-url", s3}, credentials, "--bucket-url s3://models", false, false},
+		"both": {[]string{"--database-url", pgtest.Database(t), "--bucket-url", s3}, credentials,
+			"--bucket-url s3://models", false, false},
+		"credentials": {[]string{"--bucket-url", s3}, nil, "--bucket-url s3://models", false, false},
+		"metadata": {[]string{"--bucket-url", s3}, []string{"AWS_EC2_METADATA_DISABLED=false"}, "--bucket-url s3://models",
+			false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := asked.Load()
-			command := exec.Command(binary, append([]string{"serve", "--listen", "127.0.0.1:0", "--data", t.TempDir()}, c.args...)...)
+			command := exec.Command(binary, append([]string{"serve", "--listen", "127.0.0.1:0", "--data", t.TempDir()},
+				c.args...)...)
 			command.Env = append(c.env, "HOME="+t.TempDir(), "AWS_EC2_METADATA_SERVICE_ENDPOINT="+metadata.URL)
 			var stderr strings.Builder
 			command.Stderr = &stderr
@@ -66,7 +72,8 @@ func TestServeWithoutDatabaseOrBucket(t *testing.T) {
 					last = append(last, line)
 				}
 			}
-			if err == nil || len(last) != 1 || !strings.HasPrefix(last[0], "meshyard: "+c.says) || strings.Contains(stderr.String(), "secret") {
+			if err == nil || len(last) != 1 || !strings.HasPrefix(last[0], "meshyard: "+c.says) ||
+				strings.Contains(stderr.String(), "secret") {
 				t.Errorf("got %v and %q, want one line that begins with %q", err, stderr.String(), c.says)
 			}
 			if got := strings.Contains(stderr.String(), "waiting for the database"); got != c.warns {
@@ -93,13 +100,17 @@ func TestReadOnlyPostgres(t *testing.T) {
 	query.Set("options", "-c default_transaction_read_only=on")
 	address.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20")
 	c.database = address.String()
-	for _, args := range []string{"serve --listen 127.0.0.1:0", "migrate", "user create bob", "token create ada", "recount", "gc", "invitation create"} {
+	for _, args := range []string{"serve --listen 127.0.0.1:0", "migrate", "user create bob", "token create ada",
+		"recount", "gc", "invitation create"} {
 		_, stderr, err := c.try(strings.Fields(args)...)
-		if exitStatus(err) != 1 || !strings.HasPrefix(stderr, "meshyard: PostgreSQL is read-only: ") || strings.Count(stderr, "\n") != 1 {
-			t.Errorf("meshyard %s: got %v and %q, want exit status 1 and one line about the read-only database", args, err, stderr)
+		if exitStatus(err) != 1 || !strings.HasPrefix(stderr, "meshyard: PostgreSQL is read-only: ") ||
+			strings.Count(stderr, "\n") != 1 {
+			t.Errorf("meshyard %s: got %v and %q, want exit status 1 and one line about the read-only database", args, err,
+				stderr)
 		}
 	}
-	for _, args := range []string{"user list", "fsck", "backup " + t.TempDir() + "/backup", "export " + t.TempDir() + "/archive"} {
+	for _, args := range []string{"user list", "fsck", "backup " + t.TempDir() + "/backup", "export " + t.TempDir() +
+		"/archive"} {
 		c.run(strings.Fields(args)...)
 	}
 }
@@ -123,7 +134,8 @@ func TestLockedSQLite(t *testing.T) {
 			t.Parallel()
 			began := time.Now()
 			_, stderr, err := c.try(strings.Fields(args)...)
-			if exitStatus(err) != 1 || !strings.HasPrefix(stderr, "meshyard: another process has locked the SQLite database") || strings.Count(stderr, "\n") != 1 {
+			if exitStatus(err) != 1 || !strings.HasPrefix(stderr, "meshyard: another process has locked the SQLite database") ||
+				strings.Count(stderr, "\n") != 1 {
 				t.Errorf("got %v and %q, want exit status 1 and one line about the lock", err, stderr)
 			}
 			if took := time.Since(began); took > 40*time.Second {
@@ -147,7 +159,8 @@ func TestWrongIssuerIsLogged(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	c.stop(s)
-	if log := c.logged(); strings.Count(log, "sign-in through --oidc-issuer fails") != 1 || !strings.Contains(log, `"level":"WARN"`) || !strings.Contains(log, issuer.URL) {
+	if log := c.logged(); strings.Count(log, "sign-in through --oidc-issuer fails") != 1 ||
+		!strings.Contains(log, `"level":"WARN"`) || !strings.Contains(log, issuer.URL) {
 		t.Errorf("the log is %s, want one warning that names the issuer", log)
 	}
 }

@@ -38,8 +38,9 @@ func recordOf(u *models.User) userRecord {
 		name += " "
 	}
 	return userRecord{
-		ID: u.ID, Username: u.Username, Role: u.Role(), Name: name + u.LastName, Email: u.Email, CreatedAt: u.CreatedAt, LastActiveAt: u.LastActiveAt,
-		SuspendedAt: u.SuspendedAt, Reason: u.SuspensionReason, Things: u.ThingCount, Makes: u.MakeCount, Bytes: u.HeldBytes,
+		ID: u.ID, Username: u.Username, Role: u.Role(), Name: name + u.LastName, Email: u.Email, CreatedAt: u.CreatedAt,
+		LastActiveAt: u.LastActiveAt,
+		SuspendedAt:  u.SuspendedAt, Reason: u.SuspensionReason, Things: u.ThingCount, Makes: u.MakeCount, Bytes: u.HeldBytes,
 	}
 }
 
@@ -82,7 +83,8 @@ func (c *userListCmd) Run(ctx context.Context, s config.Settings, logger *slog.L
 		}
 		out := table("ID", "USERNAME", "ROLE", "STATE", "CREATED", "LAST ACTIVE", "THINGS")
 		for _, u := range users {
-			out.row(strconv.FormatInt(u.ID, 10), u.Username, string(u.Role), u.state(), when(&u.CreatedAt), when(u.LastActiveAt), strconv.FormatInt(u.Things, 10))
+			out.row(strconv.FormatInt(u.ID, 10), u.Username, string(u.Role), u.state(), when(&u.CreatedAt), when(u.LastActiveAt),
+				strconv.FormatInt(u.Things, 10))
 		}
 		return out.Flush()
 	})
@@ -111,9 +113,12 @@ func showUser(user *models.User, asJSON bool) error {
 	}
 	out := table("USERNAME", u.Username)
 	for _, line := range [][2]string{
-		{"ID", strconv.FormatInt(u.ID, 10)}, {"ROLE", string(u.Role)}, {"STATE", u.state()}, {"NAME", u.Name}, {"E-MAIL", u.Email},
-		{"CREATED", when(&u.CreatedAt)}, {"LAST ACTIVE", when(u.LastActiveAt)}, {"SUSPENDED", when(u.SuspendedAt)}, {"REASON", u.Reason},
-		{"THINGS", strconv.FormatInt(u.Things, 10)}, {"MAKES", strconv.FormatInt(u.Makes, 10)}, {"BYTES", strconv.FormatInt(u.Bytes, 10)},
+		{"ID", strconv.FormatInt(u.ID, 10)}, {"ROLE", string(u.Role)}, {"STATE", u.state()}, {"NAME", u.Name},
+		{"E-MAIL", u.Email},
+		{"CREATED", when(&u.CreatedAt)}, {"LAST ACTIVE", when(u.LastActiveAt)}, {"SUSPENDED", when(u.SuspendedAt)},
+		{"REASON", u.Reason},
+		{"THINGS", strconv.FormatInt(u.Things, 10)}, {"MAKES", strconv.FormatInt(u.Makes, 10)},
+		{"BYTES", strconv.FormatInt(u.Bytes, 10)},
 	} {
 		if line[1] != "" {
 			out.row(line[:]...)
@@ -141,9 +146,10 @@ type userRoleCmd struct {
 }
 
 func (c *userRoleCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return changeUser(ctx, s, logger, c.Name, c.JSON, "given the role "+string(c.Role), func(admin account.Admin) (*models.User, error) {
-		return admin.SetUserRole(ctx, c.Name, c.Role)
-	})
+	return changeUser(ctx, s, logger, c.Name, c.JSON, "given the role "+string(c.Role),
+		func(admin account.Admin) (*models.User, error) {
+			return admin.SetUserRole(ctx, c.Name, c.Role)
+		})
 }
 
 type userSuspendCmd struct {
@@ -170,7 +176,8 @@ func (c *userUnsuspendCmd) Run(ctx context.Context, s config.Settings, logger *s
 }
 
 // changeUser changes a user and prints what was done or, with --json, the user.
-func changeUser(ctx context.Context, s config.Settings, logger *slog.Logger, name string, asJSON bool, done string, change func(account.Admin) (*models.User, error)) error {
+func changeUser(ctx context.Context, s config.Settings, logger *slog.Logger, name string, asJSON bool, done string,
+	change func(account.Admin) (*models.User, error)) error {
 	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
 		u, err := change(store.Account.Admin())
 		switch {
@@ -201,7 +208,8 @@ func (c *userDeleteCmd) Run(ctx context.Context, s config.Settings, logger *slog
 				return err
 			}
 		}
-		owns := fmt.Sprintf("%s, %s and %s of files", count(u.ThingCount, "thing"), count(u.MakeCount, "make"), count(u.HeldBytes, "byte"))
+		owns := fmt.Sprintf("%s, %s and %s of files", count(u.ThingCount, "thing"), count(u.MakeCount, "make"),
+			count(u.HeldBytes, "byte"))
 		if !c.Yes {
 			return errors.New("user " + u.Username + " has " + owns + ": add --yes to delete the account and all of it")
 		}

@@ -69,7 +69,8 @@ func (u *userCommands) show(args ...string) (r userRecord) {
 // invite creates, lists and revokes an invitation.
 func (u *userCommands) invite() {
 	link := strings.TrimSpace(u.run("invitation", "create", "--email", "grace@example.org", "--expires", "2d"))
-	if page, err := http.Get(u.server.url + "/login/invitation" + link[strings.IndexByte(link, '?'):]); err != nil || page.StatusCode != http.StatusOK {
+	if page, err := http.Get(u.server.url + "/login/invitation" + link[strings.IndexByte(link, '?'):]); err != nil ||
+		page.StatusCode != http.StatusOK {
 		u.t.Errorf("the invitation %s: %v", link, err)
 	}
 	if list := u.run("invitation", "list"); !strings.Contains(list, "grace@example.org") {
@@ -84,13 +85,15 @@ func (u *userCommands) invite() {
 // list lists the users and shows one of them.
 func (u *userCommands) list() {
 	var all []userRecord
-	if err := json.Unmarshal([]byte(u.run("user", "list", "--json")), &all); err != nil || len(all) != 3 || all[0].Username != "admin" || all[0].Role != "administrator" {
+	if err := json.Unmarshal([]byte(u.run("user", "list", "--json")), &all); err != nil || len(all) != 3 ||
+		all[0].Username != "admin" || all[0].Role != "administrator" {
 		u.t.Errorf("user list --json: %v, %+v", err, all)
 	}
 	if out := u.run("user", "list"); !strings.Contains(out, "ada       member         active") {
 		u.t.Errorf("user list: %s", out)
 	}
-	if out := u.run("user", "show", "ADA"); !strings.Contains(out, "USERNAME     ada\n") || strings.Contains(out, "REASON") {
+	if out := u.run("user", "show", "ADA"); !strings.Contains(out, "USERNAME     ada\n") ||
+		strings.Contains(out, "REASON") {
 		u.t.Errorf("user show: %s", out)
 	}
 }
@@ -122,7 +125,8 @@ func (u *userCommands) role() {
 		{"lovelace", "owner", `must be one of "member","moderator","administrator" but got "owner"`},
 		{"nobody", "member", "does not exist"},
 	} {
-		if out, err := u.command("user", "role", c.name, c.role).CombinedOutput(); err == nil || !strings.Contains(string(out), c.want) {
+		if out, err := u.command("user", "role", c.name, c.role).CombinedOutput(); err == nil ||
+			!strings.Contains(string(out), c.want) {
 			u.t.Errorf("user role %s %s: got %v: %s, want %q", c.name, c.role, err, out, c.want)
 		}
 	}
@@ -150,7 +154,8 @@ func (u *userCommands) suspend() {
 	if got := u.signIn(); got != http.StatusForbidden {
 		u.t.Errorf("a suspended user signs in: got %d, want 403", got)
 	}
-	if out := u.run("user", "suspend", "--help"); !strings.Contains(strings.Join(strings.Fields(out), " "), "They cannot sign in") {
+	if out := u.run("user", "suspend", "--help"); !strings.Contains(strings.Join(strings.Fields(out), " "),
+		"They cannot sign in") {
 		u.t.Errorf("user suspend --help does not say that the user cannot sign in: %s", out)
 	}
 	if r := u.show("enable", "lovelace"); r.SuspendedAt != nil || r.Reason != "" {
@@ -200,12 +205,14 @@ func (u *userCommands) refuse() {
 		"user link lovelace sub-1 --issuer https://id.example": {1, "belongs to the user bob"},
 		"user delete lovelace":                                 {1, "has 0 things, 0 makes and 0 bytes of files: add --yes"},
 	} {
-		if _, stderr, err := u.try(strings.Fields(wrong)...); exitStatus(err) != want.status || !strings.Contains(stderr, want.says) {
+		if _, stderr, err := u.try(strings.Fields(wrong)...); exitStatus(err) != want.status ||
+			!strings.Contains(stderr, want.says) {
 			u.t.Errorf("meshyard %s: %v, %q; want %+v", wrong, err, stderr, want)
 		}
 	}
 	u.run("user", "link", "lovelace", "sub-1", "--issuer", "https://id.example", "--move")
-	if _, stderr, err := u.try("user", "link", "bob", "sub-1", "--issuer", "https://id.example"); exitStatus(err) != 1 || !strings.Contains(stderr, "belongs to the user Lovelace") {
+	if _, stderr, err := u.try("user", "link", "bob", "sub-1", "--issuer", "https://id.example"); exitStatus(err) != 1 ||
+		!strings.Contains(stderr, "belongs to the user Lovelace") {
 		u.t.Errorf("user link after --move: %v, %q; want that it belongs to Lovelace", err, stderr)
 	}
 }
@@ -216,15 +223,18 @@ func (u *userCommands) remove() {
 	if out := u.run("user", "delete", "lovelace", "--yes"); !strings.HasPrefix(out, "deleted user Lovelace; ") {
 		u.t.Errorf("user delete: %s", out)
 	}
-	if _, stderr, err := u.try("user", "show", "lovelace"); exitStatus(err) != 1 || !strings.Contains(stderr, "does not exist") {
+	if _, stderr, err := u.try("user", "show", "lovelace"); exitStatus(err) != 1 ||
+		!strings.Contains(stderr, "does not exist") {
 		u.t.Errorf("show a deleted user: %v, %q", err, stderr)
 	}
 }
 
 // checkModerationLog checks the entries for the commands of the steps before.
 func (u *userCommands) checkModerationLog() {
-	admin := &user{name: "admin", token: strings.TrimSpace(u.run("token", "create", "admin", "--scope", "read", "--scope", "admin"))}
-	log, err := u.client.send(admin, http.MethodPost, "/graphql", "application/json", strings.NewReader(`{"query": "{ moderationLog { nodes { action reason actor { username } } } }"}`))
+	admin := &user{name: "admin", token: strings.TrimSpace(u.run("token", "create", "admin", "--scope", "read", "--scope",
+		"admin"))}
+	log, err := u.client.send(admin, http.MethodPost, "/graphql", "application/json",
+		strings.NewReader(`{"query": "{ moderationLog { nodes { action reason actor { username } } } }"}`))
 	want := `[{"action":"DELETE_USER","reason":"By the operator, on the command line.","actor":null},{"action":"UNSUSPEND_USER","reason":"By the operator, on the command line.","actor":null},` +
 		`{"action":"SET_PASSWORD","reason":"By the operator, on the command line.","actor":null},{"action":"SUSPEND_USER","reason":"Spam.","actor":null},` +
 		`{"action":"SET_USER_ROLE","reason":"By the operator, on the command line.","actor":null},{"action":"SET_USER_ROLE","reason":"By the operator, on the command line.","actor":null},{"action":"RENAME_USER","reason":"The name was ada.","actor":null}`

@@ -24,7 +24,8 @@ func about() string {
 			}
 		}
 	}
-	return fmt.Sprintf("meshyard %s%s, %s %s/%s", cmp.Or(named, "development build"), commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("meshyard %s%s, %s %s/%s", cmp.Or(named, "development build"), commit, runtime.Version(),
+		runtime.GOOS, runtime.GOARCH)
 }
 
 type versionCmd struct{}

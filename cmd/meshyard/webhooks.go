@@ -24,7 +24,9 @@ func (c *webhookCreateCmd) Run(ctx context.Context, s config.Settings, logger *s
 		events[i] = webhook.Event(e)
 	}
 	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
-		w, secret, err := store.Webhook.Admin().CreateWebhook(ctx, c.Owner, webhook.Input{URL: c.URL, Events: events, Description: c.Description, IsGlobal: c.Global})
+		w, secret, err := store.Webhook.Admin().
+			CreateWebhook(ctx, c.Owner, webhook.Input{URL: c.URL, Events: events, Description: c.Description,
+				IsGlobal: c.Global})
 		if err != nil {
 			return err
 		}
@@ -121,7 +123,8 @@ func (c *webhookDeliveriesCmd) Run(ctx context.Context, s config.Settings, logge
 			if d.StatusCode != 0 {
 				status = strconv.Itoa(int(d.StatusCode))
 			}
-			out.row(strconv.FormatInt(d.ID, 10), string(d.Event), when(&d.CreatedAt), string(d.State), strconv.Itoa(int(d.Attempts)), status, when(d.NextAttemptAt), d.Error)
+			out.row(strconv.FormatInt(d.ID, 10), string(d.Event), when(&d.CreatedAt), string(d.State),
+				strconv.Itoa(int(d.Attempts)), status, when(d.NextAttemptAt), d.Error)
 		}
 		return out.Flush()
 	})

@@ -67,7 +67,8 @@ func run(ctx context.Context, server, token string) error {
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(list.Things.Nodes, func(n ListThingsThingsThingConnectionNodesThing) bool { return n.Id == thing }) {
+	if !slices.ContainsFunc(list.Things.Nodes,
+		func(n ListThingsThingsThingConnectionNodesThing) bool { return n.Id == thing }) {
 		return fmt.Errorf("the list of the newest things lacks %s", thing)
 	}
 
@@ -121,7 +122,8 @@ func watch(ctx context.Context, server, token, file string) error {
 }
 
 // post sends the bytes with the signed form of an upload.
-func post(ctx context.Context, upload StageUploadStageUploadStageUploadPayloadUploadStagedUpload, content []byte) error {
+func post(ctx context.Context, upload StageUploadStageUploadStageUploadPayloadUploadStagedUpload,
+	content []byte) error {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
 	for _, field := range upload.FormFields {

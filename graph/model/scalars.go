@@ -58,7 +58,8 @@ func UnmarshalDateTime(v any) (time.Time, error) {
 		if !ok {
 			got = fmt.Sprintf("%.40s", fmt.Sprint(v))
 		}
-		return t, &models.Error{Code: models.BadInput, Message: "must be a time as in RFC 3339, such as 2026-01-31T12:00:00Z (got " + got + ")"}
+		return t, &models.Error{Code: models.BadInput,
+			Message: "must be a time as in RFC 3339, such as 2026-01-31T12:00:00Z (got " + got + ")"}
 	}
 	return t, nil
 }
@@ -74,7 +75,8 @@ func AppendInt64(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) 
 func UnmarshalInt64(v any) (int64, error) {
 	n, err := graphql.UnmarshalInt64(v)
 	if err != nil {
-		bad := &models.Error{Code: models.BadInput, Message: fmt.Sprintf("must be an integer of at most 64 bits (got %.40s)", fmt.Sprint(v))}
+		bad := &models.Error{Code: models.BadInput, Message: fmt.Sprintf("must be an integer of at most 64 bits (got %.40s)",
+			fmt.Sprint(v))}
 		if errors.Is(err, strconv.ErrRange) {
 			bad.FieldCode = apierror.FieldOutOfRange
 		}

@@ -169,7 +169,8 @@ func (r contextReader) Read(p []byte) (int, error) {
 // Commit completes the archive. It removes the contents, left by an earlier export, that are no
 // longer needed. It calls wanted with batches of SHA-256; wanted returns the contents that the
 // archive needs, by SHA-256.
-func (w *Writer) Commit(ctx context.Context, m *Manifest, wanted func(sums []string) (map[string]Content, error)) error {
+func (w *Writer) Commit(ctx context.Context, m *Manifest,
+	wanted func(sums []string) (map[string]Content, error)) error {
 	if err := w.keep(ctx, m, wanted); err != nil {
 		return err
 	}
@@ -178,7 +179,8 @@ func (w *Writer) Commit(ctx context.Context, m *Manifest, wanted func(sums []str
 		return err
 	}
 	manifest := filepath.Join(w.dir, manifestName)
-	if err := durable.Write(manifest, manifest+partSuffix, func(to io.Writer) error { _, err := to.Write(text); return err }); err != nil {
+	if err := durable.Write(manifest, manifest+partSuffix,
+		func(to io.Writer) error { _, err := to.Write(text); return err }); err != nil {
 		return err
 	}
 	if w.zip != "" {

@@ -43,12 +43,13 @@ func (w *Writer) writeZip(ctx context.Context, m *Manifest, file io.Writer) erro
 		}
 	}
 	if m.Files.Count > 0 {
-		err := fs.WalkDir(os.DirFS(filepath.Join(w.dir, bytesFolder)), ".", func(name string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return err
-			}
-			return add(path.Join(bytesFolder, name), zip.Store)
-		})
+		err := fs.WalkDir(os.DirFS(filepath.Join(w.dir, bytesFolder)), ".",
+			func(name string, d fs.DirEntry, err error) error {
+				if err != nil || d.IsDir() {
+					return err
+				}
+				return add(path.Join(bytesFolder, name), zip.Store)
+			})
 		if err != nil {
 			return err
 		}

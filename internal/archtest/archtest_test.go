@@ -40,7 +40,8 @@ type rule struct {
 var rules = []rule{
 	{folder: "rest", libraries: []string{"github.com/uptrace/bun", "database/sql"}},
 	{folder: "graph", libraries: []string{"github.com/uptrace/bun", "database/sql"}},
-	{folder: "models", libraries: []string{"net/http", "github.com/99designs/gqlgen", "github.com/vektah/gqlparser"}, transitive: true},
+	{folder: "models", libraries: []string{"net/http", "github.com/99designs/gqlgen", "github.com/vektah/gqlparser"},
+		transitive: true},
 	{folder: "internal/mesh", libraries: []string{"net/http", "database/sql", "github.com/uptrace/bun"}, transitive: true},
 }
 
@@ -163,7 +164,8 @@ func TestViolationsAreFound(t *testing.T) {
 		"models imports net/http": {imports{m + "models": {"net/http"}},
 			"models must not import net/http: models → net/http"},
 		"models imports net/http through two packages": {
-			imports{m + "models": {m + "internal/a", "os"}, m + "internal/a": {m + "internal/b"}, m + "internal/b": {m + "internal/a", "net/http"}},
+			imports{m + "models": {m + "internal/a", "os"}, m + "internal/a": {m + "internal/b"},
+				m + "internal/b": {m + "internal/a", "net/http"}},
 			"models must not import net/http: models → internal/a → internal/b → net/http"},
 		"graph imports Bun through models, which is allowed": {
 			imports{m + "graph": {m + "models"}, m + "models": {"github.com/uptrace/bun"}}, ""},
@@ -179,7 +181,8 @@ func TestViolationsAreFound(t *testing.T) {
 func TestOnlyClientIPReadsAddresses(t *testing.T) {
 	root := filepath.Join("..", "..")
 	err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || within(path, filepath.Join(root, "internal", "clientip")) {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||
+			within(path, filepath.Join(root, "internal", "clientip")) {
 			return err
 		}
 		text, err := os.ReadFile(path)

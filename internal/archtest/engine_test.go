@@ -67,7 +67,8 @@ func comparisons(file *ast.File) (found []token.Pos) {
 			}
 		case *ast.CallExpr:
 			f, ok := n.Fun.(*ast.SelectorExpr)
-			if ok && slices.Contains([]string{"HasPrefix", "CutPrefix", "TrimPrefix", "EqualFold"}, f.Sel.Name) && slices.ContainsFunc(n.Args, named) {
+			if ok && slices.Contains([]string{"HasPrefix", "CutPrefix", "TrimPrefix", "EqualFold"}, f.Sel.Name) &&
+				slices.ContainsFunc(n.Args, named) {
 				found = append(found, n.Lparen)
 			}
 		}
@@ -85,15 +86,17 @@ func TestOnlyDialectComparesEngines(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (d.Name() == "node_modules" || d.Name() == "data" || strings.HasPrefix(d.Name(), ".") && path != root) {
+		if d.IsDir() && (d.Name() == "node_modules" || d.Name() == "data" || strings.HasPrefix(d.Name(), ".") &&
+			path != root) {
 			return fs.SkipDir
 		}
 		name, _ := filepath.Rel(root, path)
 		name = filepath.ToSlash(name)
-		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || slices.ContainsFunc(engineFiles, func(pattern string) bool {
-			match, _ := filepath.Match(pattern, name)
-			return match
-		}) {
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") ||
+			slices.ContainsFunc(engineFiles, func(pattern string) bool {
+				match, _ := filepath.Match(pattern, name)
+				return match
+			}) {
 			return nil
 		}
 		files++

@@ -30,7 +30,8 @@ func TestExampleArea(t *testing.T) {
 	if err := os.WriteFile(file, []byte(code), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, "models", "note", "store.go"): file}})
+	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, "models", "note",
+		"store.go"): file}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,9 +84,11 @@ func TestFolderViolationsAreFound(t *testing.T) {
 		all  imports
 		want string
 	}{
-		"down":   {imports{m + "auth/oidc": {m + "apierror", m + "auth", "os"}, module + "graph": {m + "auth"}}, ""},
-		"up":     {imports{m + "apierror": {m + "auth"}}, "internal/apierror imports internal/auth: internal/apierror is on level 1, internal/auth on level 2"},
-		"across": {imports{m + "mesh/x": {m + "auth/y"}}, "internal/mesh/x imports internal/auth/y: internal/mesh is on level 2, internal/auth on level 2"},
+		"down": {imports{m + "auth/oidc": {m + "apierror", m + "auth", "os"}, module + "graph": {m + "auth"}}, ""},
+		"up": {imports{m + "apierror": {m + "auth"}},
+			"internal/apierror imports internal/auth: internal/apierror is on level 1, internal/auth on level 2"},
+		"across": {imports{m + "mesh/x": {m + "auth/y"}},
+			"internal/mesh/x imports internal/auth/y: internal/mesh is on level 2, internal/auth on level 2"},
 	} {
 		if got := strings.Join(folderViolations(c.all, level), "\n"); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)

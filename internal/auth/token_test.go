@@ -37,7 +37,8 @@ func TestHashRefusesTypos(t *testing.T) {
 			t.Errorf("a typo in character %d is accepted: %q", i, typo)
 		}
 	}
-	for _, bad := range []string{"", "meshyard_", token[:len(token)-1], token + "x", "x" + token, "my_short", "my_" + strings.Repeat("x", 44)} {
+	for _, bad := range []string{"", "meshyard_", token[:len(token)-1], token + "x", "x" + token, "my_short",
+		"my_" + strings.Repeat("x", 44)} {
 		if _, ok := Hash(bad); ok {
 			t.Errorf("%q is accepted", bad)
 		}

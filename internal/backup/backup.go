@@ -83,7 +83,8 @@ func Create(ctx context.Context, path string) (_ *Folder, err error) {
 		return nil, err
 	}
 	for _, e := range entries {
-		if name := e.Name(); name != manifestName && name != lockName && name != "objects" && !strings.HasPrefix(name, database) {
+		if name := e.Name(); name != manifestName && name != lockName && name != "objects" &&
+			!strings.HasPrefix(name, database) {
 			return nil, fmt.Errorf("%s: contains %s, so it is not a backup folder: use an empty or a new folder", path, name)
 		}
 	}
@@ -155,7 +156,8 @@ func (f *Folder) CheckReplace(source string, withDatabase bool) error {
 	case m.Source != "" && m.Source != source:
 		return fmt.Errorf("%s: contains a backup of another %s: %s", f.path, found, otherwise)
 	case m.Database != nil && !withDatabase:
-		return fmt.Errorf("%s: contains a backup with the %s, and --no-database would leave none: %s", f.path, found, otherwise)
+		return fmt.Errorf("%s: contains a backup with the %s, and --no-database would leave none: %s", f.path, found,
+			otherwise)
 	}
 	return nil
 }
@@ -170,7 +172,8 @@ func (f *Folder) manifest() (*Manifest, error) {
 		return nil, fmt.Errorf("%s: %w", manifestName, err)
 	}
 	if m.Format != format {
-		return nil, fmt.Errorf("%s: has format %d, and this version of meshyard reads format %d", manifestName, m.Format, format)
+		return nil, fmt.Errorf("%s: has format %d, and this version of meshyard reads format %d", manifestName, m.Format,
+			format)
 	}
 	if m.Database != nil && filepath.Base(m.Database.Name) != m.Database.Name {
 		return nil, fmt.Errorf("%s: the database file %q is not in the folder", manifestName, m.Database.Name)
@@ -220,7 +223,8 @@ func (f *Folder) Commit(ctx context.Context, m *Manifest, path string, keep func
 	}
 	// The next Commit removes the temporary file after a crash.
 	temp := filepath.Join(f.path, database+"manifest.tmp")
-	err = durable.Write(filepath.Join(f.path, manifestName), temp, func(w io.Writer) error { _, err := w.Write(append(text, '\n')); return err })
+	err = durable.Write(filepath.Join(f.path, manifestName), temp,
+		func(w io.Writer) error { _, err := w.Write(append(text, '\n')); return err })
 	if err != nil {
 		return err
 	}

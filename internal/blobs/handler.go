@@ -124,7 +124,8 @@ func describe(header http.Header, blob Blob, private bool) {
 	switch base, _, _ := strings.Cut(blob.ContentType, ";"); {
 	case base == "image/png", base == "image/jpeg", base == "image/gif", base == "image/webp", base == "image/avif":
 		disposition = "inline"
-	case strings.Contains(base, "html"), strings.Contains(base, "xml"), strings.Contains(base, "svg"), strings.Contains(base, "script"):
+	case strings.Contains(base, "html"), strings.Contains(base, "xml"), strings.Contains(base, "svg"),
+		strings.Contains(base, "script"):
 		contentType = "application/octet-stream"
 	}
 	header.Set("Content-Type", contentType)

@@ -101,10 +101,14 @@ func TestRanges(t *testing.T) {
 		status int
 		body   string
 	}{
-		"bytes=2-4": {206, "234"}, "BYTES=2-4": {206, "234"}, "bytes= 2-4 ,": {206, "234"}, "bytes=-3": {206, "789"}, "bytes=7-": {206, "789"}, "bytes=002-04": {206, "234"},
-		"bytes=0-999999999999999999999": {206, content}, "bytes=-999999999999999999999": {206, content}, "bytes=8-9223372036854775808": {206, "89"},
-		"bytes=abc": {200, content}, "bytes=5-2": {200, content}, "lines=1-2": {200, content}, "bytes=": {200, content}, "bytes=-": {200, content}, "bytes=,": {200, content}, "bytes": {200, content},
-		"bytes=1-2-3": {200, content}, "bytes=+1-2": {200, content}, "bytes=1-2,x": {200, content}, "bytes=99999999999999999999-99999999999999999998": {200, content},
+		"bytes=2-4": {206, "234"}, "BYTES=2-4": {206, "234"}, "bytes= 2-4 ,": {206, "234"}, "bytes=-3": {206, "789"},
+		"bytes=7-": {206, "789"}, "bytes=002-04": {206, "234"},
+		"bytes=0-999999999999999999999": {206, content}, "bytes=-999999999999999999999": {206, content},
+		"bytes=8-9223372036854775808": {206, "89"},
+		"bytes=abc":                   {200, content}, "bytes=5-2": {200, content}, "lines=1-2": {200, content},
+		"bytes=": {200, content}, "bytes=-": {200, content}, "bytes=,": {200, content}, "bytes": {200, content},
+		"bytes=1-2-3": {200, content}, "bytes=+1-2": {200, content}, "bytes=1-2,x": {200, content},
+		"bytes=99999999999999999999-99999999999999999998": {200, content},
 		"bytes=10-": {416, ""}, "bytes=-0": {416, ""}, "bytes=999999999999999999999-": {416, ""},
 		"bytes=" + strings.Repeat("0-0,", 16) + "0-0": {200, content}, "bytes=0-0,100-": {206, "0"},
 	} {
@@ -114,10 +118,12 @@ func TestRanges(t *testing.T) {
 		}
 	}
 	response, body := get(t, http.MethodGet, address, http.Header{"Range": {"bytes=0-0,2-2"}})
-	if response.StatusCode != 206 || !strings.HasPrefix(response.Header.Get("Content-Type"), "multipart/byteranges") || len(body) < 2 {
+	if response.StatusCode != 206 || !strings.HasPrefix(response.Header.Get("Content-Type"), "multipart/byteranges") ||
+		len(body) < 2 {
 		t.Errorf("two ranges: %d %s", response.StatusCode, response.Header.Get("Content-Type"))
 	}
-	if response, body := get(t, http.MethodGet, address, http.Header{"Range": {"bytes=0-0", "bytes=1-1"}}); response.StatusCode != 200 || body != content {
+	if response, body := get(t, http.MethodGet, address,
+		http.Header{"Range": {"bytes=0-0", "bytes=1-1"}}); response.StatusCode != 200 || body != content {
 		t.Errorf("two headers: %d %q, want the whole file", response.StatusCode, body)
 	}
 }
@@ -148,22 +154,28 @@ func TestFailuresOfServe(t *testing.T) {
 				}
 			}
 			h := response.Header
-			if response.StatusCode != c.status || h.Get("Content-Type") != "application/json; charset=utf-8" || h.Get("Cache-Control") != "no-store" || h.Get("Content-Range") != c.contentRange || h.Get("Access-Control-Allow-Origin") != "*" {
+			if response.StatusCode != c.status || h.Get("Content-Type") != "application/json; charset=utf-8" ||
+				h.Get("Cache-Control") != "no-store" || h.Get("Content-Range") != c.contentRange ||
+				h.Get("Access-Control-Allow-Origin") != "*" {
 				t.Errorf("%s %s: %d %v, want %d", method, name, response.StatusCode, h, c.status)
 			}
-			for _, of := range []string{"ETag", "Content-Disposition", "Last-Modified", "Accept-Ranges", "Content-Security-Policy"} {
+			for _, of := range []string{"ETag", "Content-Disposition", "Last-Modified", "Accept-Ranges",
+				"Content-Security-Policy"} {
 				if h.Get(of) != "" {
 					t.Errorf("%s %s: %s is %q, want none", method, name, of, h.Get(of))
 				}
 			}
 		}
 	}
-	if response, body := get(t, http.MethodGet, address, http.Header{"If-None-Match": {`"abc"`}}); response.StatusCode != 304 || body != "" || response.Header.Get("ETag") != `"abc"` {
+	if response, body := get(t, http.MethodGet, address,
+		http.Header{"If-None-Match": {`"abc"`}}); response.StatusCode != 304 || body != "" ||
+		response.Header.Get("ETag") != `"abc"` {
 		t.Errorf("the same ETag: %d %q, want 304", response.StatusCode, body)
 	}
 	h := handler(t)
 	h.Status = nil
-	if response, _ := get(t, http.MethodGet, start(t, h)+"/download:1", http.Header{"Range": {"bytes=10-"}}); response.StatusCode != 416 {
+	if response, _ := get(t, http.MethodGet, start(t, h)+"/download:1",
+		http.Header{"Range": {"bytes=10-"}}); response.StatusCode != 416 {
 		t.Errorf("without Status: %d, want 416", response.StatusCode)
 	}
 }
@@ -207,10 +219,13 @@ func TestTypesThatRun(t *testing.T) {
 	t.Parallel()
 	for stored, want := range map[string]struct{ contentType, disposition string }{
 		"image/png": {"image/png", "inline"}, "image/jpeg": {"image/jpeg", "inline"}, "image/gif": {"image/gif", "inline"},
-		"image/webp": {"image/webp", "inline"}, "image/avif": {"image/avif", "inline"}, "image/heic": {"image/heic", "attachment"},
-		"model/stl": {"model/stl", "attachment"}, "text/plain; charset=utf-8": {"text/plain; charset=utf-8", "attachment"},
-		"text/html; charset=utf-8": {"application/octet-stream", "attachment"}, "application/xhtml+xml": {"application/octet-stream", "attachment"},
-		"text/xml; charset=utf-8": {"application/octet-stream", "attachment"}, "image/svg+xml": {"application/octet-stream", "attachment"},
+		"image/webp": {"image/webp", "inline"}, "image/avif": {"image/avif", "inline"},
+		"image/heic": {"image/heic", "attachment"},
+		"model/stl":  {"model/stl", "attachment"}, "text/plain; charset=utf-8": {"text/plain; charset=utf-8", "attachment"},
+		"text/html; charset=utf-8": {"application/octet-stream", "attachment"},
+		"application/xhtml+xml":    {"application/octet-stream", "attachment"},
+		"text/xml; charset=utf-8":  {"application/octet-stream", "attachment"}, "image/svg+xml": {"application/octet-stream",
+			"attachment"},
 		"text/javascript": {"application/octet-stream", "attachment"},
 	} {
 		h := handler(t)
@@ -235,11 +250,16 @@ func TestAddressesThatDoNotHold(t *testing.T) {
 		status  int
 		message string
 	}{
-		"/blobs/2/a.stl?expires=9&signature=good": {200, content}, "/blobs/1/a.stl?expires=9&signature=bad": {200, content}, "/blobs/1/a.stl": {200, content},
-		"/blobs/2/a.stl?expires=1&signature=bad": {418, "expired"}, "/blobs/2/a.stl?signature=": {418, "expired"}, "/blobs/2/a.stl?expires=1": {418, "expired"},
-		"/blobs/2/a.stl": {418, "not for you"}, "/blobs/3/a.stl?signature=bad": {418, "not for you"}, "/download:2?signature=good": {200, content}, "/download:1?signature=bad": {200, content}, "/download:2": {418, "not for you"}, "/download:x": {404, "nothing"},
+		"/blobs/2/a.stl?expires=9&signature=good": {200, content}, "/blobs/1/a.stl?expires=9&signature=bad": {200, content},
+		"/blobs/1/a.stl":                         {200, content},
+		"/blobs/2/a.stl?expires=1&signature=bad": {418, "expired"}, "/blobs/2/a.stl?signature=": {418, "expired"},
+		"/blobs/2/a.stl?expires=1": {418, "expired"},
+		"/blobs/2/a.stl":           {418, "not for you"}, "/blobs/3/a.stl?signature=bad": {418, "not for you"},
+		"/download:2?signature=good": {200, content}, "/download:1?signature=bad": {200, content},
+		"/download:2": {418, "not for you"}, "/download:x": {404, "nothing"},
 	} {
-		if response, body := get(t, http.MethodGet, base+path, nil); response.StatusCode != want.status || !strings.Contains(body, want.message) {
+		if response, body := get(t, http.MethodGet, base+path, nil); response.StatusCode != want.status ||
+			!strings.Contains(body, want.message) {
 			t.Errorf("%s: %d %q, want %d and %q", path, response.StatusCode, body, want.status, want.message)
 		}
 	}

@@ -13,7 +13,8 @@ import (
 
 // TestNumberOfRanges checks that a request for more than maxRanges ranges gets the whole file.
 func TestNumberOfRanges(t *testing.T) {
-	for n, want := range map[int]int{1: http.StatusPartialContent, maxRanges: http.StatusPartialContent, maxRanges + 1: http.StatusOK} {
+	for n, want := range map[int]int{1: http.StatusPartialContent, maxRanges: http.StatusPartialContent, maxRanges +
+		1: http.StatusOK} {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		r.Header.Set("Range", "bytes="+strings.TrimSuffix(strings.Repeat("0-0,", n), ","))
 		tidyRange(r.Header)
@@ -33,7 +34,8 @@ func FuzzRange(f *testing.F) {
 		content[i] = byte(i * 7)
 	}
 	for _, value := range []string{
-		"bytes=0-99", "bytes=-5", "bytes=990-", "bytes=5-2", "bytes=0-0,2-3", "bytes=1000-", "bytes=-0", "BYTES=1-2", "bytes=99999999999999999999-", "bytes=0-99999999999999999999999",
+		"bytes=0-99", "bytes=-5", "bytes=990-", "bytes=5-2", "bytes=0-0,2-3", "bytes=1000-", "bytes=-0", "BYTES=1-2",
+		"bytes=99999999999999999999-", "bytes=0-99999999999999999999999",
 		"bytes=,,1-2,", "lines=1-2", "bytes=1-2-3", "bytes= 1-2", "bytes=" + strings.Repeat("0-,", 20), "bytes=\x00", "",
 	} {
 		f.Add(value)
@@ -56,7 +58,8 @@ func FuzzRange(f *testing.F) {
 				if first < 0 || last < first || last >= size || size != len(content) || !bytes.Equal(body, content[first:last+1]) {
 					t.Errorf("Range: %q: %s and %d bytes", value, w.Header().Get("Content-Range"), len(body))
 				}
-			} else if !strings.HasPrefix(w.Header().Get("Content-Type"), "multipart/byteranges") || len(body) > len(content)+maxRanges*200 {
+			} else if !strings.HasPrefix(w.Header().Get("Content-Type"), "multipart/byteranges") ||
+				len(body) > len(content)+maxRanges*200 {
 				t.Errorf("Range: %q: %v and %d bytes", value, w.Header(), len(body))
 			}
 		case http.StatusRequestedRangeNotSatisfiable:

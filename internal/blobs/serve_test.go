@@ -119,7 +119,8 @@ func TestDelivery(t *testing.T) {
 		if resp.StatusCode != http.StatusPartialContent || !bytes.Equal(body, data[10:20]) {
 			t.Errorf("range: got %d %x, want 206 %x", resp.StatusCode, body, data[10:20])
 		}
-		if err := Serve(b)(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil), "pending/gone"); !errors.Is(err, bucket.ErrNotExist) {
+		if err := Serve(b)(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil), "pending/gone"); !errors.Is(
+			err, bucket.ErrNotExist) {
 			t.Errorf("a missing object: got %v, want ErrNotExist", err)
 		}
 	})
@@ -139,7 +140,8 @@ func TestDelivery(t *testing.T) {
 			t.Fatal(err)
 		}
 		resp, _ := ask(t, b, u.Key, false, plainGet)
-		if to := resp.Header.Get("Location"); !strings.HasPrefix(to, public.URL+"/models/") || !strings.Contains(to, "X-Amz-Signature=") {
+		if to := resp.Header.Get("Location"); !strings.HasPrefix(to, public.URL+"/models/") ||
+			!strings.Contains(to, "X-Amz-Signature=") {
 			t.Errorf("redirected to %q, want a signed URL at %s", to, public.URL)
 		}
 		if resp, body := ask(t, b, u.Key, true, plainGet); resp.StatusCode != http.StatusOK || !bytes.Equal(body, data) {
@@ -195,7 +197,8 @@ func testServeHeadAndNotModified(t *testing.T, b *bucket.Bucket) {
 		t.Errorf("HEAD: %s with %d bytes, want 200 and none", resp.Status, len(body))
 	}
 	wantHeaders(t, resp.Header, map[string]string{
-		"Content-Length": "1000", "Accept-Ranges": "bytes", "ETag": testTag, "Content-Type": "model/stl", "X-Content-Type-Options": "nosniff",
+		"Content-Length": "1000", "Accept-Ranges": "bytes", "ETag": testTag, "Content-Type": "model/stl",
+		"X-Content-Type-Options": "nosniff",
 	})
 	for _, match := range []string{testTag, "W/" + testTag, `"x", ` + testTag, "*"} {
 		resp, body := ask(t, b, u.Key, false, func(r *http.Request) { r.Header.Set("If-None-Match", match) })
@@ -241,7 +244,8 @@ func TestServeDirectory(t *testing.T) {
 			"Content-Disposition": `attachment; filename="cube.stl"`,
 		})
 	}
-	if resp, _ := ask(t, b, u.Key, false, func(r *http.Request) { r.Header.Set("Range", "bytes=2000-") }); resp.StatusCode != 416 {
+	if resp, _ := ask(t, b, u.Key, false,
+		func(r *http.Request) { r.Header.Set("Range", "bytes=2000-") }); resp.StatusCode != 416 {
 		t.Errorf("range beyond the end: %s, want 416", resp.Status)
 	}
 }
@@ -271,7 +275,8 @@ func TestServeS3(t *testing.T) {
 		t.Errorf("following: %s with %d bytes, want 200 and %d", resp.Status, len(body), len(data))
 	}
 	wantHeaders(t, resp.Header, map[string]string{
-		"Content-Type": "model/stl", "Content-Disposition": `attachment; filename="cube.stl"`, "Cache-Control": "private, immutable",
+		"Content-Type": "model/stl", "Content-Disposition": `attachment; filename="cube.stl"`,
+		"Cache-Control": "private, immutable",
 	})
 	resp, body = ask(t, b, u.Key, true, func(r *http.Request) { r.Header.Set("Range", "bytes=10-19") })
 	if resp.StatusCode != http.StatusPartialContent || !bytes.Equal(body, data[10:20]) {

@@ -122,8 +122,10 @@ func parseURL(rawURL string) (*url.URL, error) {
 	switch {
 	case err != nil:
 		// The error of url.Parse contains the URL, perhaps with a secret.
-		return nil, errors.New("the URL is invalid: it must begin with file:// or s3://, and special characters must be percent-encoded")
-	case u.Scheme == "file" && (u.Host != "" && u.Host != "localhost" || !filepath.IsAbs(directoryPath(u)) || u.RawQuery != ""):
+		return nil, errors.New(
+			"the URL is invalid: it must begin with file:// or s3://, and special characters must be percent-encoded")
+	case u.Scheme == "file" && (u.Host != "" && u.Host != "localhost" || !filepath.IsAbs(directoryPath(u)) ||
+		u.RawQuery != ""):
 		return nil, errors.New("a directory must be file:///absolute/path, without options")
 	case u.Scheme != "file" && u.Scheme != "s3":
 		return nil, errors.New("the URL must begin with file:// or s3://")

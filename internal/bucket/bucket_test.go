@@ -135,7 +135,8 @@ func testPut(t *testing.T, f fixture) {
 // testPutAnySize tests sizes around the chunk size with readers that return short reads.
 func testPutAnySize(t *testing.T, f fixture) {
 	data := random(3*chunkSize + 1)
-	borders := rapid.SampledFrom([]int{0, 1, headSize, chunkSize - 1, chunkSize, chunkSize + 1, 2 * chunkSize, 3 * chunkSize})
+	borders := rapid.SampledFrom([]int{0, 1, headSize, chunkSize - 1, chunkSize, chunkSize + 1, 2 * chunkSize,
+		3 * chunkSize})
 	rapid.Check(t, func(t *rapid.T) {
 		want := data[:rapid.OneOf(borders, rapid.IntRange(0, len(data))).Draw(t, "size")]
 		r := io.Reader(bytes.NewReader(want))
@@ -264,7 +265,8 @@ func testMissing(t *testing.T, f fixture) {
 
 func testBadKeys(t *testing.T, f fixture) {
 	ctx := t.Context()
-	for _, key := range []string{"", "pending", "pending/", "files/", "other/x", "/pending/x", "pending/../x", "pending/..", "pending/a/b", "pending/.x", "pending/a b", "files/\x00"} {
+	for _, key := range []string{"", "pending", "pending/", "files/", "other/x", "/pending/x", "pending/../x",
+		"pending/..", "pending/a/b", "pending/.x", "pending/a b", "files/\x00"} {
 		_, statErr := f.Stat(ctx, key)
 		_, _, readErr := f.Reader(ctx, key)
 		for call, err := range map[string]error{"stat": statErr, "reader": readErr, "remove": f.Remove(ctx, key)} {

@@ -35,7 +35,8 @@ func testCopy(t *testing.T, f fixture) {
 	if _, err := Copy(ctx, f.Bucket, ContentKey(wrong), other.Bucket, u.Key, wrong); !errors.Is(err, ErrDamaged) {
 		t.Errorf("copy of other content: got %v, want ErrDamaged", err)
 	}
-	if _, err := Copy(ctx, f.Bucket, ContentKey(wrong), other.Bucket, ContentKey(wrong), wrong); !errors.Is(err, ErrNotExist) {
+	if _, err := Copy(ctx, f.Bucket, ContentKey(wrong), other.Bucket, ContentKey(wrong), wrong); !errors.Is(err,
+		ErrNotExist) {
 		t.Errorf("copy of a missing object: got %v, want ErrNotExist", err)
 	}
 	if err := f.Remove(ctx, content); err != nil {

@@ -60,13 +60,15 @@ func testDerived(t *testing.T, f fixture) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if name := source.Name(); strings.HasPrefix(name, filepath.Join(os.TempDir(), "meshyard-")) && runtime.GOOS != "windows" {
+	if name := source.Name(); strings.HasPrefix(name, filepath.Join(os.TempDir(), "meshyard-")) &&
+		runtime.GOOS != "windows" {
 		if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("a process that is killed now leaves %s (%v)", name, err)
 		}
 	}
 	part := make([]byte, 100)
-	if _, err := source.ReadAt(part, source.Size-100); err != nil || !bytes.Equal(part, data[len(data)-100:]) || source.Size != int64(len(data)) {
+	if _, err := source.ReadAt(part, source.Size-100); err != nil || !bytes.Equal(part, data[len(data)-100:]) ||
+		source.Size != int64(len(data)) {
 		t.Errorf("the last 100 of %d bytes: %v, or they differ", source.Size, err)
 	}
 	if err := source.Close(); err != nil {
@@ -95,7 +97,8 @@ func testDerived(t *testing.T, f fixture) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
-	for _, bad := range []string{"files/" + strings.Repeat("ab", 32), "derived/../x", "derived/short.json", "derived/" + strings.Repeat("ab", 32) + ".a/b"} {
+	for _, bad := range []string{"files/" + strings.Repeat("ab", 32), "derived/../x", "derived/short.json", "derived/" +
+		strings.Repeat("ab", 32) + ".a/b"} {
 		if err := f.PutDerived(ctx, bad, "", write); err == nil {
 			t.Errorf("%s is taken", bad)
 		}

@@ -114,7 +114,8 @@ func describe(key string, info fs.FileInfo) (Object, error) {
 	if !info.Mode().IsRegular() {
 		return Object{}, fmt.Errorf("%w: it is not a regular file", ErrNotExist)
 	}
-	return Object{Key: key, Size: info.Size(), ModTime: info.ModTime(), Partial: strings.HasSuffix(key, partialSuffix)}, nil
+	return Object{Key: key, Size: info.Size(), ModTime: info.ModTime(), Partial: strings.HasSuffix(key, partialSuffix)},
+		nil
 }
 
 // missing makes the error for a missing file match ErrNotExist.

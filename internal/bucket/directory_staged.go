@@ -65,7 +65,8 @@ func (d *directory) append(ctx context.Context, a *appending, r io.Reader) error
 		if err := ctx.Err(); err != nil {
 			return a.end(err, store)
 		}
-		if since := a.staged.Size - a.committed.Size; a.verify == nil && (since >= PartSize || since > 0 && time.Since(begun) > commitEvery) {
+		if since := a.staged.Size - a.committed.Size; a.verify == nil &&
+			(since >= PartSize || since > 0 && time.Since(begun) > commitEvery) {
 			if err := store(); err != nil {
 				return err
 			}

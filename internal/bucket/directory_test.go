@@ -37,7 +37,8 @@ func TestOpenDirectory(t *testing.T) {
 	}
 	for _, address := range []string{
 		"", "/var/lib", "mem://", "file:", "file://", "file:relative", "file://./relative", "file://host/dir",
-		"file://" + dir + "?metadata=skip", "file://" + file, "file://" + file + "/below", "s3://", "s3://x?no_such_option=1", "%",
+		"file://" + dir + "?metadata=skip", "file://" + file, "file://" + file + "/below", "s3://",
+		"s3://x?no_such_option=1", "%",
 	} {
 		if b, err := Open(t.Context(), address); err == nil {
 			t.Errorf("Open(%q) = %v, want an error", address, b.store)

@@ -34,7 +34,8 @@ type LibraryFile struct {
 
 // Key returns the key of the file. It is valid UTF-8 even if the path is not.
 func (f LibraryFile) Key() string {
-	return LibraryPrefix + f.Library + "/" + strconv.FormatInt(f.Size, 10) + "." + strconv.FormatInt(f.ModTime, 10) + "/" + EscapePath(f.Path)
+	return LibraryPrefix + f.Library + "/" + strconv.FormatInt(f.Size, 10) + "." + strconv.FormatInt(f.ModTime, 10) + "/" +
+		EscapePath(f.Path)
 }
 
 // ParseLibraryKey returns the file with a key. ok is false if the key is not one of a library.

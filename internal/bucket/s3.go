@@ -45,7 +45,8 @@ func openS3(ctx context.Context, u *url.URL) (*s3Store, error) {
 		q.Set(validation, "when_required")
 	}
 	// Many services other than AWS reject the checksums that the SDK adds to the end of a request.
-	if other := q.Has("endpoint") || os.Getenv("AWS_ENDPOINT_URL") != "" || os.Getenv("AWS_ENDPOINT_URL_S3") != ""; other &&
+	if other := q.Has("endpoint") || os.Getenv("AWS_ENDPOINT_URL") != "" ||
+		os.Getenv("AWS_ENDPOINT_URL_S3") != ""; other &&
 		!q.Has(calculation) && os.Getenv("AWS_REQUEST_CHECKSUM_CALCULATION") == "" {
 		q.Set(calculation, "when_required")
 	}
@@ -54,7 +55,8 @@ func openS3(ctx context.Context, u *url.URL) (*s3Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &s3Store{bucket: b, client: client, signer: b, signing: client, url: &address, name: u.Host, copyLimit: maxCopy, copyPart: copyPartSize}, nil
+	return &s3Store{bucket: b, client: client, signer: b, signing: client, url: &address, name: u.Host, copyLimit: maxCopy,
+		copyPart: copyPartSize}, nil
 }
 
 // explain adds what to do to the error of a service that does not support a checksum.

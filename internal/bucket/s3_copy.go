@@ -51,7 +51,8 @@ func (s *s3Store) copyParts(ctx context.Context, from, to string, a *blob.Attrib
 		}
 		clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTimeout)
 		defer cancel()
-		s.client.AbortMultipartUpload(clean, &s3.AbortMultipartUploadInput{Bucket: &s.name, Key: &to, UploadId: multi.UploadId})
+		s.client.AbortMultipartUpload(clean, &s3.AbortMultipartUploadInput{Bucket: &s.name, Key: &to,
+			UploadId: multi.UploadId})
 	}()
 
 	source := url.QueryEscape(s.name + "/" + from)

@@ -46,7 +46,8 @@ func openClient(ctx context.Context, u *url.URL) (*blob.Bucket, *s3.Client, erro
 		return nil, nil, err
 	}
 	if config.Region == "" {
-		return nil, nil, errors.New("the region is missing: add it to the URL, such as s3://BUCKET?region=us-east-1, or set the environment variable AWS_REGION")
+		return nil, nil, errors.New(
+			"the region is missing: add it to the URL, such as s3://BUCKET?region=us-east-1, or set the environment variable AWS_REGION")
 	}
 	config.Logger = logging.LoggerFunc(logS3)
 	client := s3.NewFromConfig(config, func(o *s3.Options) {

@@ -52,9 +52,10 @@ func (s *s3Store) presignParts(ctx context.Context, u Staged, parts []Part, expi
 		return false, nil
 	}
 	// A checksum in the URL would be that of an empty body.
-	client := s3.NewPresignClient(s.signing, s3.WithPresignExpires(expires), s3.WithPresignClientFromClientOptions(func(o *s3.Options) {
-		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
-	}))
+	client := s3.NewPresignClient(s.signing, s3.WithPresignExpires(expires),
+		s3.WithPresignClientFromClientOptions(func(o *s3.Options) {
+			o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
+		}))
 	key := u.Key()
 	for i := range parts {
 		number := int32(parts[i].Number)

@@ -144,7 +144,8 @@ func (s *s3Store) sendPart(ctx context.Context, u Staged, number int, part []byt
 
 func (s *s3Store) put(ctx context.Context, key string, p []byte) error {
 	size := int64(len(p))
-	_, err := s.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &s.name, Key: &key, ContentLength: &size, Body: bytes.NewReader(p)})
+	_, err := s.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &s.name, Key: &key, ContentLength: &size,
+		Body: bytes.NewReader(p)})
 	return explain(err)
 }
 
@@ -199,7 +200,8 @@ func (s *s3Store) unstage(ctx context.Context, u Staged) error {
 	var err error
 	if u.Multipart != "" {
 		key := u.Key()
-		_, err = s.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &s.name, Key: &key, UploadId: &u.Multipart})
+		_, err = s.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &s.name, Key: &key,
+			UploadId: &u.Multipart})
 		if isNoUpload(err) {
 			err = nil
 		}
@@ -217,7 +219,8 @@ func isNoUpload(err error) bool {
 func (s *s3Store) stagedUploads(ctx context.Context) iter.Seq2[StagedUpload, error] {
 	return func(yield func(StagedUpload, error) bool) {
 		prefix := PendingPrefix
-		pages := s3.NewListMultipartUploadsPaginator(s.client, &s3.ListMultipartUploadsInput{Bucket: &s.name, Prefix: &prefix})
+		pages := s3.NewListMultipartUploadsPaginator(s.client, &s3.ListMultipartUploadsInput{Bucket: &s.name,
+			Prefix: &prefix})
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(ctx)
 			if isNoUpload(err) { // gofakes3, if there has never been one
@@ -231,7 +234,8 @@ func (s *s3Store) stagedUploads(ctx context.Context) iter.Seq2[StagedUpload, err
 				if checkKey(*m.Key) != nil {
 					continue
 				}
-				if !yield(StagedUpload{Staged{Name: strings.TrimPrefix(*m.Key, PendingPrefix), Multipart: *m.UploadId}, *m.Initiated}, nil) {
+				if !yield(StagedUpload{Staged{Name: strings.TrimPrefix(*m.Key, PendingPrefix), Multipart: *m.UploadId},
+					*m.Initiated}, nil) {
 					return
 				}
 			}

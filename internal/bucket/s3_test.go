@@ -129,7 +129,8 @@ func TestOpenWithoutRegion(t *testing.T) {
 		t.Setenv(name, "")
 	}
 	t.Setenv("HOME", t.TempDir())
-	if _, err := Open(t.Context(), "s3://models"); err == nil || !strings.Contains(err.Error(), "s3://BUCKET?region=") || !strings.Contains(err.Error(), "AWS_REGION") {
+	if _, err := Open(t.Context(), "s3://models"); err == nil || !strings.Contains(err.Error(), "s3://BUCKET?region=") ||
+		!strings.Contains(err.Error(), "AWS_REGION") {
 		t.Errorf("got %v, want an error that says how to set the region", err)
 	}
 	t.Setenv("AWS_REGION", "us-east-1")

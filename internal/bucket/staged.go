@@ -55,7 +55,8 @@ func (b *Bucket) Stage(ctx context.Context) (Staged, error) {
 //
 // The caller must prevent that two processes append to the same upload at once. If commit returns
 // an error, Append ends with it.
-func (b *Bucket) Append(ctx context.Context, s Staged, r io.Reader, verify func() error, commit func(Staged) error) (Staged, error) {
+func (b *Bucket) Append(ctx context.Context, s Staged, r io.Reader, verify func() error,
+	commit func(Staged) error) (Staged, error) {
 	a := &appending{committed: s, staged: s, verify: verify, commit: commit}
 	a.sha, a.md5 = restoreSums(s)
 	err := b.store.append(ctx, a, r)

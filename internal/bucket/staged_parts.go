@@ -19,7 +19,8 @@ const maxPartExpiry = 7 * 24 * time.Hour
 // PresignParts returns URLs under which anyone can PUT the parts of an upload of size bytes until
 // it expires. They have the sizes of those of Append, so both ways can be mixed. ok is false for a
 // directory, if objects are streamed, and for uploads with more than 1,000 parts.
-func (b *Bucket) PresignParts(ctx context.Context, s Staged, size int64, expires time.Duration) (parts []Part, ok bool, err error) {
+func (b *Bucket) PresignParts(ctx context.Context, s Staged, size int64,
+	expires time.Duration) (parts []Part, ok bool, err error) {
 	if s.Multipart == "" || size > PartSize*partsOfSize || expires <= 0 {
 		return nil, false, nil
 	}

@@ -79,7 +79,8 @@ func TestStagedAppend(t *testing.T) {
 		up := stage(t, f)
 		for _, request := range []int{1, 1000, PartSize - 1001, 0, PartSize + 1, 100, 2 * PartSize} {
 			from := up.Size
-			body := io.MultiReader(bytes.NewReader(data[from:min(from+int64(request), int64(len(data)))]), iotest.ErrReader(io.ErrUnexpectedEOF))
+			body := io.MultiReader(bytes.NewReader(data[from:min(from+int64(request), int64(len(data)))]),
+				iotest.ErrReader(io.ErrUnexpectedEOF))
 			if _, err := f.Append(t.Context(), up.Staged, body, nil, up.commit); !errors.Is(err, io.ErrUnexpectedEOF) {
 				t.Fatalf("append %d bytes: %v", request, err)
 			}
@@ -112,7 +113,8 @@ func TestStagedKilled(t *testing.T) {
 			}
 			for _, size := range []int{200, 300, PartSize, 2 * PartSize, 2 * PartSize} {
 				end := min(int(up.Size)+size, len(data))
-				if _, err := f.Append(t.Context(), up.Staged, bytes.NewReader(data[up.Size:end]), nil, commit); err != nil && !errors.Is(err, killed) {
+				if _, err := f.Append(t.Context(), up.Staged, bytes.NewReader(data[up.Size:end]), nil, commit); err != nil &&
+					!errors.Is(err, killed) {
 					t.Fatalf("kill %d: %v", kill, err)
 				}
 			}
@@ -144,7 +146,8 @@ func TestStagedVerify(t *testing.T) {
 			}
 		}
 		broken := io.MultiReader(bytes.NewReader(data), iotest.ErrReader(io.ErrUnexpectedEOF))
-		if _, err := f.Append(t.Context(), up.Staged, broken, func() error { return nil }, up.commit); err == nil || up.Size != int64(len(data)) {
+		if _, err := f.Append(t.Context(), up.Staged, broken, func() error { return nil }, up.commit); err == nil ||
+			up.Size != int64(len(data)) {
 			t.Errorf("a request that is cut before its checksum: %v, and %d bytes are stored", err, up.Size)
 		}
 		wantFinished(t, f, up.Staged, data)

@@ -72,7 +72,8 @@ func (c charset) rate(name string) (score float64) {
 			score += invalid
 			run = 0
 		case rest[0] < utf8.RuneSelf:
-			if run == 1 && isASCIILetter(r) && unicode.In(last, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Cyrillic) {
+			if run == 1 && isASCIILetter(r) && unicode.In(last, unicode.Han, unicode.Hiragana, unicode.Katakana,
+				unicode.Cyrillic) {
 				switch {
 				case isASCIILetter(beforeLast):
 					score -= 6 // a single foreign letter in a word

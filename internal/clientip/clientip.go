@@ -32,7 +32,8 @@ func (p *Proxies) UnmarshalText(text []byte) error {
 		case err != nil || network.Addr().Is4In6() || network.Addr().Zone() != "":
 			return fmt.Errorf("network %q: must be one such as 10.0.0.0/8 or fd00::/8, or an address", part)
 		case network.Bits() == 0:
-			return fmt.Errorf("network %q: must not contain every address, because any client could then forge its address", part)
+			return fmt.Errorf("network %q: must not contain every address, because any client could then forge its address",
+				part)
 		}
 		*p = append(*p, network.Masked())
 	}

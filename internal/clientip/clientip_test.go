@@ -53,8 +53,10 @@ func TestResolve(t *testing.T) {
 
 func TestNetwork(t *testing.T) {
 	for from, want := range map[string]string{
-		"203.0.113.9:1": "203.0.113.9", "[::ffff:203.0.113.9]:1": "203.0.113.9", "[2001:db8:1:2:3:4:5:6]:1": "2001:db8:1:2::/64",
-		"[2001:db8:1:2:ffff::1]:1": "2001:db8:1:2::/64", "[fe80::1%eth0]:1": "fe80::/64", "2001:db8:1:2::9": "2001:db8:1:2::/64", "": "",
+		"203.0.113.9:1": "203.0.113.9", "[::ffff:203.0.113.9]:1": "203.0.113.9",
+		"[2001:db8:1:2:3:4:5:6]:1": "2001:db8:1:2::/64",
+		"[2001:db8:1:2:ffff::1]:1": "2001:db8:1:2::/64", "[fe80::1%eth0]:1": "fe80::/64",
+		"2001:db8:1:2::9": "2001:db8:1:2::/64", "": "",
 	} {
 		if got := Network(&http.Request{RemoteAddr: from}); got != want {
 			t.Errorf("%s is counted as %q, want %q", from, got, want)
@@ -63,7 +65,8 @@ func TestNetwork(t *testing.T) {
 }
 
 func TestProxiesAreChecked(t *testing.T) {
-	for _, text := range []string{"10.0.0.0/33", "example.org", "10.0.0.0/8;192.0.2.7", "::ffff:10.0.0.0/104", "0.0.0.0/0", "::/0", "10.0.0.0/8,x"} {
+	for _, text := range []string{"10.0.0.0/33", "example.org", "10.0.0.0/8;192.0.2.7", "::ffff:10.0.0.0/104", "0.0.0.0/0",
+		"::/0", "10.0.0.0/8,x"} {
 		var p Proxies
 		if err := p.UnmarshalText([]byte(text)); err == nil || !strings.HasPrefix(err.Error(), `network "`) {
 			t.Errorf("%s is taken: %v, %v", text, p, err)

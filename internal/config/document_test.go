@@ -48,7 +48,8 @@ The keys of an S3 bucket are not settings of Meshyard. They can be in a file, to
 // subjects are the rows of the table of all settings by subject.
 var subjects = []struct{ subject, settings string }{
 	{"addresses", "listen base-url trusted-proxies cors-origins"},
-	{"database and files", "data database-url database-connections database-replica-url bucket-url bucket-public-url bucket-redirect upload-limit pending-ttl keep-deleted"},
+	{"database and files",
+		"data database-url database-connections database-replica-url bucket-url bucket-public-url bucket-redirect upload-limit pending-ttl keep-deleted"},
 	{"start and stop", "roles wait drain shutdown-delay"},
 	{"libraries", "library library-owner library-publish library-interval"},
 	{"imports from URLs", "link-limit link-allow-private"},
@@ -88,7 +89,8 @@ func TestDocument(t *testing.T) {
 	b.WriteString(introduction)
 	table, listed := subjectTable()
 	b.WriteString(table)
-	fields := append(reflect.VisibleFields(reflect.TypeFor[Settings]()), reflect.VisibleFields(reflect.TypeFor[ServeSettings]())...)
+	fields := append(reflect.VisibleFields(reflect.TypeFor[Settings]()),
+		reflect.VisibleFields(reflect.TypeFor[ServeSettings]())...)
 	for _, field := range fields {
 		if field.Tag.Get("kong") == "-" {
 			continue
@@ -102,8 +104,10 @@ func TestDocument(t *testing.T) {
 		}
 		delete(listed, name)
 		help, _, _ := strings.Cut(field.Tag.Get("help"), " Default: ${default}")
-		if !strings.HasSuffix(help, ".") || field.Tag.Get("env") != "MESHYARD_"+strings.ToUpper(strings.ReplaceAll(name, "-", "_")) {
-			t.Errorf("%s: want a help text that ends in a full stop, and the environment variable of its name; got %q and %s", name, help, field.Tag.Get("env"))
+		if !strings.HasSuffix(help, ".") || field.Tag.Get("env") != "MESHYARD_"+strings.ToUpper(strings.ReplaceAll(name, "-",
+			"_")) {
+			t.Errorf("%s: want a help text that ends in a full stop, and the environment variable of its name; got %q and %s",
+				name, help, field.Tag.Get("env"))
 		}
 		fmt.Fprintf(&b, "## `--%s`\n\n`%s`", name, field.Tag.Get("env"))
 		if value := field.Tag.Get("default"); value != "" {
@@ -134,7 +138,8 @@ func kebab(field string) string {
 	var b strings.Builder
 	letters := []rune(field)
 	for i, r := range letters {
-		startsWord := i > 0 && unicode.IsUpper(r) && (unicode.IsLower(letters[i-1]) || i+1 < len(letters) && unicode.IsLower(letters[i+1]))
+		startsWord := i > 0 && unicode.IsUpper(r) && (unicode.IsLower(letters[i-1]) || i+1 < len(letters) &&
+			unicode.IsLower(letters[i+1]))
 		if startsWord {
 			b.WriteByte('-')
 		}

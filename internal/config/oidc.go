@@ -34,13 +34,15 @@ func (s *Settings) checkOIDC() error {
 		return errors.New("--oidc-role-claim: requires --oidc-administrators or --oidc-moderators")
 	}
 	issuer, err := url.Parse(s.OIDCIssuer)
-	if err != nil || issuer.Host == "" || issuer.Scheme != "https" && (issuer.Scheme != "http" || !net.ParseIP(issuer.Hostname()).IsLoopback() && issuer.Hostname() != "localhost") {
+	if err != nil || issuer.Host == "" || issuer.Scheme != "https" &&
+		(issuer.Scheme != "http" || !net.ParseIP(issuer.Hostname()).IsLoopback() && issuer.Hostname() != "localhost") {
 		return fmt.Errorf("--oidc-issuer %q: must be https://HOST, perhaps with a path", s.OIDCIssuer)
 	}
 	if s.OIDCEmailClaim != "" && s.OIDCEmailClaim != "email" && !s.OIDCAllowUnverifiedEmail {
 		return fmt.Errorf("--oidc-email-claim %s: requires --oidc-allow-unverified-email, because email_verified does not apply to that claim", s.OIDCEmailClaim)
 	}
-	for _, list := range [][]string{s.OIDCScopes, s.OIDCAllowedGroups, s.OIDCAllowedDomains, s.OIDCAdministrators, s.OIDCModerators} {
+	for _, list := range [][]string{s.OIDCScopes, s.OIDCAllowedGroups, s.OIDCAllowedDomains, s.OIDCAdministrators,
+		s.OIDCModerators} {
 		for i := range list {
 			list[i] = strings.TrimSpace(list[i])
 		}

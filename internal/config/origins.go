@@ -40,11 +40,13 @@ func (o *Origins) UnmarshalText(text []byte) error {
 // isOrigin reports whether a text is an origin in its canonical form (RFC 6454, section 6.2).
 func isOrigin(text string) bool {
 	u, err := url.Parse(text)
-	if err != nil || u.Hostname() == "" || text != u.Scheme+"://"+u.Host || text != strings.ToLower(text) || strings.ContainsAny(text, "* \"") || strings.HasSuffix(u.Host, ":") {
+	if err != nil || u.Hostname() == "" || text != u.Scheme+"://"+u.Host || text != strings.ToLower(text) ||
+		strings.ContainsAny(text, "* \"") || strings.HasSuffix(u.Host, ":") {
 		return false
 	}
 	usual := map[string]string{"http": "80", "https": "443"}
-	return (u.Port() == "" || u.Port() != usual[u.Scheme]) && strings.IndexFunc(text, func(r rune) bool { return r > 126 }) < 0
+	return (u.Port() == "" || u.Port() != usual[u.Scheme]) &&
+		strings.IndexFunc(text, func(r rune) bool { return r > 126 }) < 0
 }
 
 // All reports whether all origins are allowed.

@@ -142,7 +142,8 @@ func (s *Settings) Complete() error {
 	if s.SiteName = strings.TrimSpace(s.SiteName); s.SiteName == "" {
 		s.SiteName = "Meshyard"
 	}
-	for _, part := range []func() error{s.completeStorage, s.completeAddresses, s.checkOIDC, s.checkMail, s.checkLogs, s.checkLimits, s.checkRoles, s.checkLibraries} {
+	for _, part := range []func() error{s.completeStorage, s.completeAddresses, s.checkOIDC, s.checkMail, s.checkLogs,
+		s.checkLimits, s.checkRoles, s.checkLibraries} {
 		if err := part(); err != nil {
 			return err
 		}
@@ -181,7 +182,8 @@ func (s *Settings) completeStorage() error {
 	}
 	if public, err := url.Parse(s.BucketPublicURL); s.BucketPublicURL != "" {
 		switch {
-		case err != nil || public.Scheme != "http" && public.Scheme != "https" || public.Host == "" || public.RawQuery != "" || public.User != nil:
+		case err != nil || public.Scheme != "http" && public.Scheme != "https" || public.Host == "" ||
+			public.RawQuery != "" || public.User != nil:
 			return errors.New("--bucket-public-url: must be a URL such as https://files.example.org")
 		case !strings.HasPrefix(s.BucketURL, "s3://"):
 			return errors.New("--bucket-public-url: needs an S3 bucket in --bucket-url")
@@ -214,7 +216,8 @@ func (s *Settings) completeAddresses() error {
 	if err == nil && base.User != nil {
 		return errors.New("--base-url: must not have a user or a password: it is in all URLs that the server returns")
 	}
-	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || strings.ContainsAny(s.BaseURL, "?#") {
+	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" ||
+		strings.ContainsAny(s.BaseURL, "?#") {
 		return fmt.Errorf("--base-url %q: must be http://HOST or https://HOST, perhaps with a path", s.BaseURL)
 	}
 	s.BaseURL = strings.TrimRight(s.BaseURL, "/")
@@ -226,7 +229,8 @@ func (s *Settings) checkLogs() error {
 	if s.LogFormat != "" && s.LogFormat != "json" && s.LogFormat != "text" {
 		return fmt.Errorf("--log-format: must be json or text (got %q)", s.LogFormat)
 	}
-	if u, err := url.Parse(s.OTLPEndpoint); s.OTLPEndpoint != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+	if u, err := url.Parse(s.OTLPEndpoint); s.OTLPEndpoint != "" && (err != nil || u.Scheme != "http" &&
+		u.Scheme != "https" || u.Host == "") {
 		return fmt.Errorf("--otlp-endpoint %q: must be a URL such as http://127.0.0.1:4318", s.OTLPEndpoint)
 	}
 	if s.TraceRatio < 0 || s.TraceRatio > 1 {
@@ -247,7 +251,8 @@ func (s *Settings) checkLimits() error {
 		if strings.HasPrefix(s.DatabaseURL, "sqlite:") {
 			return fmt.Errorf("--database-replica-url: needs a --database-url of PostgreSQL")
 		}
-		if !strings.HasPrefix(s.DatabaseReplicaURL, "postgres://") && !strings.HasPrefix(s.DatabaseReplicaURL, "postgresql://") {
+		if !strings.HasPrefix(s.DatabaseReplicaURL, "postgres://") && !strings.HasPrefix(s.DatabaseReplicaURL,
+			"postgresql://") {
 			return fmt.Errorf("--database-replica-url: must be postgres://…")
 		}
 	}
@@ -271,7 +276,8 @@ func (s *Settings) checkLimits() error {
 		value int
 	}{
 		{"--quota-pending", s.QuotaPending}, {"--quota-things", s.QuotaThings}, {"--quota-makes", s.QuotaMakes},
-		{"--quota-comments", s.QuotaComments}, {"--quota-collections", s.QuotaCollections}, {"--quota-collected", s.QuotaCollected},
+		{"--quota-comments", s.QuotaComments}, {"--quota-collections", s.QuotaCollections},
+		{"--quota-collected", s.QuotaCollected},
 	} {
 		if quota.value < 0 {
 			return fmt.Errorf("%s %d: must be at least 0", quota.flag, quota.value)
@@ -281,7 +287,8 @@ func (s *Settings) checkLimits() error {
 		return fmt.Errorf("--thing-files %d: must be from 1 to 100000", s.ThingFiles)
 	}
 	if s.PreviewMemory != 0 && s.PreviewMemory < minPreviewMemory || s.PreviewMemory > maxPreviewMemory {
-		return fmt.Errorf("--preview-memory: must be from %d MiB to %d GiB (got %d bytes)", minPreviewMemory>>20, maxPreviewMemory>>30, s.PreviewMemory)
+		return fmt.Errorf("--preview-memory: must be from %d MiB to %d GiB (got %d bytes)", minPreviewMemory>>20,
+			maxPreviewMemory>>30, s.PreviewMemory)
 	}
 	if s.CADConverter != "" {
 		if _, err := cad.Parse(s.CADConverter); err != nil {

@@ -60,7 +60,8 @@ func ParseDuration(text string) (time.Duration, error) {
 const maxDays = 36_500
 
 func errDuration(text string) error {
-	return fmt.Errorf("duration %q: must be a number with a unit, such as 90s, 12h or 2d, not negative, and at most %dd", text, maxDays)
+	return fmt.Errorf("duration %q: must be a number with a unit, such as 90s, 12h or 2d, not negative, and at most %dd",
+		text, maxDays)
 }
 
 // Lifetime is a duration of more than 0.

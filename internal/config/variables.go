@@ -34,7 +34,8 @@ func UnknownVariables(environment, known []string) []string {
 	var warnings []string
 	for _, entry := range environment {
 		name, _, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(name, Prefix) || slices.Contains(known, name) || slices.Contains(otherVariables, name) || otherVariable.MatchString(name) {
+		if !strings.HasPrefix(name, Prefix) || slices.Contains(known, name) || slices.Contains(otherVariables, name) ||
+			otherVariable.MatchString(name) {
 			continue
 		}
 		warning := "environment variable " + name + " is unknown and has no effect"

@@ -14,7 +14,8 @@ import (
 // that known ones, and those of the tests and of Kubernetes, are not.
 func TestUnknownVariables(t *testing.T) {
 	t.Parallel()
-	known := []string{"MESHYARD_ANONYMOUS_READ", "MESHYARD_HARDENED", "MESHYARD_DATA", "MESHYARD_DATABASE_URL", "MESHYARD_IMPORT_TOKEN"}
+	known := []string{"MESHYARD_ANONYMOUS_READ", "MESHYARD_HARDENED", "MESHYARD_DATA", "MESHYARD_DATABASE_URL",
+		"MESHYARD_IMPORT_TOKEN"}
 	for variable, want := range map[string]string{
 		"MESHYARD_HARDENE=true":              "MESHYARD_HARDENE is unknown and has no effect: did you mean MESHYARD_HARDENED?",
 		"MESHYARD_DATABSE_URL=x":             "did you mean MESHYARD_DATABASE_URL?",

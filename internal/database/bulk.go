@@ -85,7 +85,8 @@ var copyEscapes = strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `
 
 func (t *copiedTable) write(ctx context.Context, conn bun.Conn, _ bun.Tx) error {
 	return conn.Raw(func(driver any) error {
-		_, err := driver.(*stdlib.Conn).Conn().PgConn().CopyFrom(ctx, strings.NewReader(string(t.rows)), "COPY "+t.name+" ("+t.columns+") FROM STDIN")
+		_, err := driver.(*stdlib.Conn).Conn().PgConn().CopyFrom(ctx, strings.NewReader(string(t.rows)),
+			"COPY "+t.name+" ("+t.columns+") FROM STDIN")
 		return err
 	})
 }
@@ -108,7 +109,8 @@ func (t *insertedTable) add(values []any) {
 
 func (t *insertedTable) write(ctx context.Context, _ bun.Conn, tx bun.Tx) error {
 	for some := range slices.Chunk(t.rows, 500) {
-		if _, err := tx.NewRaw("INSERT INTO ? (?) VALUES ?", bun.Safe(t.name), bun.Safe(t.columns), bun.List(some)).Exec(ctx); err != nil {
+		if _, err := tx.NewRaw("INSERT INTO ? (?) VALUES ?", bun.Safe(t.name), bun.Safe(t.columns), bun.List(some)).
+			Exec(ctx); err != nil {
 			return err
 		}
 	}

@@ -63,9 +63,12 @@ func TestSettingsOfDatabase(t *testing.T) {
 		At     time.Time
 		Float  float64
 	}
-	want := row{`\' OR 1 = 1 -- \\ möbel 🛋`, 25, []byte{0, 1, '\\', 255}, time.Date(2026, 2, 3, 4, 5, 6, 7000, time.UTC), 0.30000000000000004}
+	want := row{`\' OR 1 = 1 -- \\ möbel 🛋`, 25, []byte{0, 1, '\\', 255}, time.Date(2026, 2, 3, 4, 5, 6, 7000, time.UTC),
+		0.30000000000000004}
 	var got row
-	err = db.Read.NewRaw("SELECT ?0 AS text, length(?0) AS length, ?1::bytea AS bytes, ?2::timestamptz AS at, ?3::float8 AS float", want.Text, want.Bytes, want.At, want.Float).Scan(ctx, &got)
+	err = db.Read.NewRaw(
+		"SELECT ?0 AS text, length(?0) AS length, ?1::bytea AS bytes, ?2::timestamptz AS at, ?3::float8 AS float", want.Text,
+		want.Bytes, want.At, want.Float).Scan(ctx, &got)
 	if err != nil || !got.At.Equal(want.At) {
 		t.Errorf("got %v, %v, want %v", got, err, want)
 	}
@@ -107,7 +110,8 @@ func TestSerializationFailure(t *testing.T) {
 	increment := func(conflicts int) (ran int, err error) {
 		return ran, db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 			ran++
-			if _, err := tx.ExecContext(ctx, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SELECT n FROM counter"); err != nil {
+			if _, err := tx.ExecContext(ctx,
+				"SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SELECT n FROM counter"); err != nil {
 				return err
 			}
 			if ran <= conflicts {

@@ -31,7 +31,8 @@ func (postgresDialect) LockRows(ctx context.Context, tx bun.IDB, table string, i
 	if len(ids) == 0 {
 		return nil
 	}
-	_, err := tx.NewSelect().Table(table).Column("id").Where("id IN (?)", bun.List(ids)).Order("id").For("NO KEY UPDATE").Exec(ctx)
+	_, err := tx.NewSelect().Table(table).Column("id").Where("id IN (?)", bun.List(ids)).Order("id").For("NO KEY UPDATE").
+		Exec(ctx)
 	return err
 }
 
@@ -75,7 +76,8 @@ func (postgresDialect) TakeIDs(ctx context.Context, tx bun.IDB, table string, n 
 }
 
 func (postgresDialect) LastID(ctx context.Context, tx bun.IDB, table string) (last int64, err error) {
-	err = tx.NewRaw("SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence(?, 'id')::regclass), 0)", table).Scan(ctx, &last)
+	err = tx.NewRaw("SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence(?, 'id')::regclass), 0)", table).
+		Scan(ctx, &last)
 	return last, err
 }
 
@@ -85,7 +87,8 @@ func (postgresDialect) SetLastID(ctx context.Context, tx bun.IDB, table string, 
 }
 
 func (postgresDialect) ReserveIDs(ctx context.Context, tx bun.IDB, table string, last int64) error {
-	_, err := tx.NewRaw("SELECT setval(s, greatest(?1, pg_sequence_last_value(s))) FROM CAST(pg_get_serial_sequence(?0, 'id') AS regclass) AS s WHERE ?1 > 0", table, last).Exec(ctx)
+	_, err := tx.NewRaw(
+		"SELECT setval(s, greatest(?1, pg_sequence_last_value(s))) FROM CAST(pg_get_serial_sequence(?0, 'id') AS regclass) AS s WHERE ?1 > 0", table, last).Exec(ctx)
 	return err
 }
 

@@ -100,8 +100,9 @@ func (d postgresDialect) pool(address string, observe observer) (*sql.DB, error)
 		// rows that they depend on, and with a higher level than READ COMMITTED, one that waited for
 		// another would fail. These are not parameters of the connection, because connection poolers
 		// reject those.
-		_, err := conn.Exec(ctx, "SET plan_cache_mode = force_generic_plan; SET jit = off; SET max_parallel_workers_per_gather = 0; "+
-			"SET bytea_output = hex; SET extra_float_digits = 1; SET default_transaction_isolation = 'read committed'")
+		_, err := conn.Exec(ctx,
+			"SET plan_cache_mode = force_generic_plan; SET jit = off; SET max_parallel_workers_per_gather = 0; "+
+				"SET bytea_output = hex; SET extra_float_digits = 1; SET default_transaction_isolation = 'read committed'")
 		return err
 	}))
 	pool.SetConnMaxIdleTime(5 * time.Minute)
@@ -112,7 +113,8 @@ func (postgresDialect) limitConnections(db *DB, n int) {
 	db.Write.SetMaxOpenConns(n)
 	db.Write.SetMaxIdleConns(n)
 	db.limit(n, n, Concurrency{Statements: n / 4, Transactions: n / 4})
-	db.Read = bun.NewDB(db.SQL(), db.Write.Dialect(), bun.WithConnResolver(resolver{})).WithQueryHook(&db.statements).WithQueryHook(db.reads)
+	db.Read = bun.NewDB(db.SQL(), db.Write.Dialect(), bun.WithConnResolver(resolver{})).WithQueryHook(&db.statements).
+		WithQueryHook(db.reads)
 }
 
 func (d postgresDialect) checkServer(ctx context.Context, db *DB) error {

@@ -84,7 +84,8 @@ func (sqliteDialect) SetLastID(ctx context.Context, tx bun.IDB, table string, la
 
 func (sqliteDialect) ReserveIDs(ctx context.Context, tx bun.IDB, table string, last int64) error {
 	// SQLite creates this row with the first row of the table.
-	_, err := tx.NewRaw("INSERT INTO sqlite_sequence (name, seq) SELECT ?0, 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ?0)", table).Exec(ctx)
+	_, err := tx.NewRaw(
+		"INSERT INTO sqlite_sequence (name, seq) SELECT ?0, 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ?0)", table).Exec(ctx)
 	if err != nil {
 		return err
 	}
@@ -98,7 +99,9 @@ func (sqliteDialect) EndTimeouts(context.Context, bun.IDB) error { return nil }
 
 // AddEach stays prepared, because each action that is counted runs it.
 func (sqliteDialect) AddEach(ctx context.Context, tx bun.IDB, table, column string, sums map[int64]int64) error {
-	_, err := tx.NewRaw("UPDATE ?0 AS x SET ?1 = ?1 + v.value FROM json_each($1) AS v WHERE x.id = CAST(v.key AS integer) AND v.value <> 0", bun.Ident(table), bun.Ident(column)).
+	_, err := tx.NewRaw(
+		"UPDATE ?0 AS x SET ?1 = ?1 + v.value FROM json_each($1) AS v WHERE x.id = CAST(v.key AS integer) AND v.value <> 0",
+		bun.Ident(table), bun.Ident(column)).
 		Conn(Bind(tx, AsJSON(sums))).Exec(ctx)
 	return err
 }
@@ -120,7 +123,8 @@ func (sqliteDialect) CheckOwner(ctx context.Context, db bun.IDB, own string) err
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("the SQLite database belongs to another program: it has the table %.60q, and none of meshyard", table)
+	return fmt.Errorf("the SQLite database belongs to another program: it has the table %.60q, and none of meshyard",
+		table)
 }
 
 func (sqliteDialect) HasLateral() bool          { return false }

@@ -33,7 +33,8 @@ func (sqliteDialect) open(db *DB, address string, observe observer) error {
 	}
 	createPrivate(path)
 	db.opened = &openFile{path: path}
-	write, read := sql.OpenDB(keepingConnector{fileConnector{observe.connector(writer), db.opened}}), sql.OpenDB(keepingConnector{observe.connector(reader)})
+	write, read := sql.OpenDB(keepingConnector{fileConnector{observe.connector(writer), db.opened}}),
+		sql.OpenDB(keepingConnector{observe.connector(reader)})
 	write.SetMaxOpenConns(1)
 	readers := max(4, runtime.NumCPU())
 	read.SetMaxOpenConns(readers)

@@ -27,7 +27,8 @@ func TestDialect(t *testing.T) {
 	})
 	for address, want := range map[string]Dialect{
 		"sqlite:db": sqliteDialect{}, "postgres://host/name": postgresDialect{}, "postgresql://host/name": postgresDialect{},
-		"postgres://host/name?pool_mode=transaction": postgresDialect{pooled: true}, "postgres://host/name?pool_mode=session": postgresDialect{},
+		"postgres://host/name?pool_mode=transaction": postgresDialect{pooled: true},
+		"postgres://host/name?pool_mode=session":     postgresDialect{},
 	} {
 		if got := DialectOfURL(address); got != want {
 			t.Errorf("%s: got the dialect %T, want %T", address, got, want)
@@ -129,7 +130,8 @@ func TestChangesOfRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []row
-		err = db.Read.NewSelect().Table("numbered").ColumnExpr("id, total, ? AS day", db.Day("at")).Order("id").Scan(ctx, &got)
+		err = db.Read.NewSelect().Table("numbered").ColumnExpr("id, total, ? AS day", db.Day("at")).Order("id").
+			Scan(ctx, &got)
 		want := []row{{1, 5, "2026-03-04"}, {2, 11, "2026-03-05"}, {3, 19, "2026-03-06"}}
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("got %v, %v, want %v", got, err, want)

@@ -30,7 +30,10 @@ func TestBind(t *testing.T) {
 			return err
 		}
 		failed := errors.New("failed")
-		if err := db.InTx(ctx, func(_ context.Context, tx bun.Tx) error { return errors.Join(add(tx, 1), add(tx, 1)) }); !IsUnique(err) {
+		if err := db.InTx(ctx, func(_ context.Context, tx bun.Tx) error {
+			return errors.Join(add(tx, 1),
+				add(tx, 1))
+		}); !IsUnique(err) {
 			t.Errorf("a duplicate id: %v", err)
 		}
 		for _, err := range []error{failed, nil} {
@@ -71,7 +74,8 @@ func TestBind(t *testing.T) {
 func prepared(t *testing.T, ctx context.Context, db *DB, text string) (n int) {
 	t.Helper()
 	if db.Engine == Postgres {
-		if err := db.Write.NewRaw("SELECT count(*) FROM pg_prepared_statements WHERE statement = ?", text).Scan(ctx, &n); err != nil {
+		if err := db.Write.NewRaw("SELECT count(*) FROM pg_prepared_statements WHERE statement = ?", text).
+			Scan(ctx, &n); err != nil {
 			t.Fatal(err)
 		}
 		return n

@@ -142,7 +142,8 @@ func (l List) parts(parents []int64, read func(rows Rows, parents []int64) error
 // is in several lists is read for each of them. userID is the ID of the caller, or 0. The result
 // may have no page for a parent without entries. Pages returns BadInput if part has a position that
 // no entry of the list can have.
-func (t *Table[T]) Pages(ctx context.Context, l List, userID int64, fields fieldset.Set[T], parents []int64, part Slice) (map[int64]Page[T], error) {
+func (t *Table[T]) Pages(ctx context.Context, l List, userID int64, fields fieldset.Set[T], parents []int64,
+	part Slice) (map[int64]Page[T], error) {
 	pages := make(map[int64]Page[T], len(parents))
 	if err := l.checkPositions(part); err != nil {
 		return nil, err
@@ -275,7 +276,8 @@ func (l List) checkPositions(part Slice) error {
 		if p == nil {
 			continue
 		}
-		if !l.By.Text && p.Text != "" || len(p.Text) > maxText || !utf8.ValidString(p.Text) || strings.ContainsRune(p.Text, 0) {
+		if !l.By.Text && p.Text != "" || len(p.Text) > maxText || !utf8.ValidString(p.Text) ||
+			strings.ContainsRune(p.Text, 0) {
 			return apierror.Invalid(field, "%s: is not a cursor of this list", field)
 		}
 		if !l.By.Time {

@@ -17,7 +17,8 @@ const BestKey = 1 << 60
 // bestPage reads a part of the whole list of a parent. It reads the best entries, the other entries
 // or both, depending on the positions in part. read reads a part of one of the lists, and count
 // returns the number of best entries.
-func bestPage[T any](b *Best, part Slice, read func(List, Slice) (Page[T], error), count func() (int64, error)) (Page[T], error) {
+func bestPage[T any](b *Best, part Slice, read func(List, Slice) (Page[T], error),
+	count func() (int64, error)) (Page[T], error) {
 	wanted := max(part.First, part.Last)
 	inFirst := func(p *Position) bool { return p != nil && p.Key >= BestKey/2 }
 	first, rest := part, part

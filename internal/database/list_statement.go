@@ -72,10 +72,12 @@ type pageKey[T any] struct {
 func (k pageKey[T]) Text(b *Builder) (string, error) {
 	t := TableOf[T]()
 	// Without an offset, the objects can be selected without reading their IDs first.
-	if id := string(t.idColumn(b)); !k.part.offset && k.by.Node == "" && k.by.ID == id && b.Dialect.selectsRows(k.several) {
+	if id := string(t.idColumn(b)); !k.part.offset && k.by.Node == "" && k.by.ID == id &&
+		b.Dialect.selectsRows(k.several) {
 		return k.direct(b, t)
 	}
-	entries, err := b.forParents(k.several, func(parent any) *bun.SelectQuery { return k.entries(b, parent) }, "id", "node", k.by.column())
+	entries, err := b.forParents(k.several, func(parent any) *bun.SelectQuery { return k.entries(b, parent) }, "id",
+		"node", k.by.column())
 	if err != nil {
 		return "", err
 	}
@@ -95,7 +97,8 @@ func (k pageKey[T]) once(b *Builder, parents []int64) (string, error) {
 func (k pageKey[T]) join(b *Builder, t *Table[T], entries string) (string, error) {
 	// Without LIMIT, SQLite flattens each part of the union into the outer query, which takes time
 	// that grows with the square of the number of parts.
-	q := b.Select().Model((*T)(nil)).Join("JOIN (SELECT * FROM (?) AS part LIMIT 1000000000) AS list ON list.node = ?", bun.Safe(entries), t.idColumn(b))
+	q := b.Select().Model((*T)(nil)).Join("JOIN (SELECT * FROM (?) AS part LIMIT 1000000000) AS list ON list.node = ?",
+		bun.Safe(entries), t.idColumn(b))
 	q = t.add(q, b, k.fields, k.signedIn, CallerArg).ColumnExpr("list.parent AS list_parent, list.id AS list_id")
 	if column := k.by.column(); column != "" {
 		q = q.ColumnExpr("list.? AS list_?", bun.Safe(column), bun.Safe(column))
@@ -124,7 +127,8 @@ func (k pageKey[T]) direct(b *Builder, t *Table[T]) (string, error) {
 	ids := k.restrict(b, k.rows.Select(b, parent)).ColumnExpr("?", bun.Safe(k.by.ID))
 	table := b.gen.Table(reflect.TypeFor[T]())
 	// SQLite does not change the order of a CROSS JOIN.
-	q := b.Select().Model((*T)(nil)).ModelTableExpr("json_each(?) AS parents CROSS JOIN ? AS ?", list, table.SQLName, table.SQLAlias).
+	q := b.Select().Model((*T)(nil)).ModelTableExpr("json_each(?) AS parents CROSS JOIN ? AS ?", list, table.SQLName,
+		table.SQLAlias).
 		Where("? IN (?)", bun.Safe(k.by.ID), ids)
 	return b.Text(add(q, parent))
 }

@@ -59,7 +59,9 @@ func (sqliteDialect) analyze(ctx context.Context, db *DB, t Tables) error {
 	}
 	// With samples of a table, SQLite prepares a statement again each time another value is bound to
 	// it, to choose a plan for that value. The shadow tables are those inside full-text indexes.
-	if _, err := db.Write.ExecContext(ctx, "DELETE FROM sqlite_stat4 WHERE tbl IN (?) OR tbl IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')", bun.List(t.OnePlan)); err != nil {
+	if _, err := db.Write.ExecContext(ctx,
+		"DELETE FROM sqlite_stat4 WHERE tbl IN (?) OR tbl IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')",
+		bun.List(t.OnePlan)); err != nil {
 		return err
 	}
 	// A connection reads the statistics together with the schema, so other connections, also those of
@@ -84,7 +86,8 @@ func (postgresDialect) diagnose(ctx context.Context, db *DB, t Tables) (findings
 		switch {
 		case t.Live+t.Dead < LeastRows:
 		case !t.Analyzed || t.Modified > t.Live/5:
-			findings = append(findings, fmt.Sprintf("%s: %d rows changed since the last ANALYZE: ANALYZE %s", t.Name, t.Modified, t.Name))
+			findings = append(findings, fmt.Sprintf("%s: %d rows changed since the last ANALYZE: ANALYZE %s", t.Name, t.Modified,
+				t.Name))
 		case t.Dead > t.Live/4:
 			findings = append(findings, fmt.Sprintf("%s: %d dead rows, %d live rows: VACUUM %s", t.Name, t.Dead, t.Live, t.Name))
 		}
@@ -100,14 +103,16 @@ func (postgresDialect) diagnose(ctx context.Context, db *DB, t Tables) (findings
 		return nil, err
 	}
 	if limit := db.SQL().Stats().MaxOpenConnections; limit > allowed {
-		findings = append(findings, fmt.Sprintf("PostgreSQL accepts %d connections, and one server may open %d: lower --database-connections, or raise max_connections or the limit of the role or the database", allowed, limit))
+		findings = append(findings,
+			fmt.Sprintf("PostgreSQL accepts %d connections, and one server may open %d: lower --database-connections, or raise max_connections or the limit of the role or the database", allowed, limit))
 	}
 	return findings, nil
 }
 
 func (d sqliteDialect) diagnose(ctx context.Context, db *DB, t Tables) (findings []string, err error) {
 	var pages, free int64
-	if err := db.Read.NewRaw("SELECT page_count, freelist_count FROM pragma_page_count(), pragma_freelist_count()").Scan(ctx, &pages, &free); err != nil {
+	if err := db.Read.NewRaw("SELECT page_count, freelist_count FROM pragma_page_count(), pragma_freelist_count()").
+		Scan(ctx, &pages, &free); err != nil {
 		return nil, err
 	}
 	if free > 10_000 && free > pages/4 {
@@ -118,7 +123,9 @@ func (d sqliteDialect) diagnose(ctx context.Context, db *DB, t Tables) (findings
 		return nil, err
 	}
 	for _, t := range stale {
-		findings = append(findings, fmt.Sprintf("%s: has %d rows, and had %d at the last ANALYZE: a running server runs it within an hour", t.name, t.rows, t.then))
+		findings = append(findings,
+			fmt.Sprintf("%s: has %d rows, and had %d at the last ANALYZE: a running server runs it within an hour", t.name,
+				t.rows, t.then))
 	}
 	return findings, nil
 }
@@ -141,7 +148,8 @@ func (sqliteDialect) staleTables(ctx context.Context, db *DB, t Tables) (stale [
 			return nil, err
 		}
 		if known {
-			if err := db.Read.NewRaw("SELECT coalesce(max(CAST(stat AS integer)), 0) FROM sqlite_stat1 WHERE tbl = ?", name).Scan(ctx, &t.then); err != nil {
+			if err := db.Read.NewRaw("SELECT coalesce(max(CAST(stat AS integer)), 0) FROM sqlite_stat1 WHERE tbl = ?", name).
+				Scan(ctx, &t.then); err != nil {
 				return nil, err
 			}
 		}

@@ -43,7 +43,8 @@ func (o observer) tracer() pgx.QueryTracer {
 type postgresObserver observer
 
 // TraceQueryStart implements [pgx.QueryTracer].
-func (o postgresObserver) TraceQueryStart(ctx context.Context, conn *pgx.Conn, query pgx.TraceQueryStartData) context.Context {
+func (o postgresObserver) TraceQueryStart(ctx context.Context, conn *pgx.Conn,
+	query pgx.TraceQueryStartData) context.Context {
 	args := query.Args
 	for len(args) > 0 {
 		switch args[0].(type) {

@@ -38,7 +38,8 @@ func TestObserver(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				verb, _, _ := strings.Cut(strings.ToLower(sent.Text), " ")
-				got, args, conns[verb] = append(got, verb+" "+sent.Text[strings.LastIndex(sent.Text, " ")+1:]), append(args, sent.Args), sent.Conn
+				got, args, conns[verb] = append(got, verb+" "+sent.Text[strings.LastIndex(sent.Text, " ")+1:]),
+					append(args, sent.Args), sent.Conn
 			}), address)
 			if err != nil {
 				t.Fatal(err)
@@ -74,14 +75,16 @@ func TestObserver(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := []string{"select first", `select second`, "create text)", "begin begin", "insert $2)", "commit commit", "begin begin", "rollback rollback"}
+			want := []string{"select first", `select second`, "create text)", "begin begin", "insert $2)", "commit commit",
+				"begin begin", "rollback rollback"}
 			for i := range got {
 				got[i] = strings.ReplaceAll(got[i], `"`, "")
 			}
 			if !reflect.DeepEqual(got, want) {
 				t.Fatalf("got %q, want %q", got, want)
 			}
-			if !reflect.DeepEqual(args[0], []any{int64(7)}) || !reflect.DeepEqual(args[4], []any{int64(8), "eight"}) || len(args[1])+len(args[3]) > 0 {
+			if !reflect.DeepEqual(args[0], []any{int64(7)}) || !reflect.DeepEqual(args[4], []any{int64(8), "eight"}) ||
+				len(args[1])+len(args[3]) > 0 {
 				t.Errorf("got the arguments %v", args)
 			}
 			if conns["insert"] != conns["commit"] {

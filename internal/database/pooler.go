@@ -66,7 +66,8 @@ func (d postgresDialect) checkPooler(ctx context.Context, db *DB) error {
 	}
 	for _, setting := range pooledSettings {
 		var got, role string
-		if err := db.SQL().QueryRowContext(ctx, "SELECT current_setting('"+setting.name+"'), current_user").Scan(&got, &role); err != nil {
+		if err := db.SQL().QueryRowContext(ctx, "SELECT current_setting('"+setting.name+"'), current_user").
+			Scan(&got, &role); err != nil {
 			return fmt.Errorf("look up %s: %w", setting.name, err)
 		}
 		if got != setting.want {

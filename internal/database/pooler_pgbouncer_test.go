@@ -65,7 +65,8 @@ func TestPooledSettings(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer db.Close()
-			if _, err := db.Write.NewRaw("DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET ? = ?', current_database()); END $$", bun.Safe(setting.name), bun.Safe("''"+setting.bad+"''")).Exec(ctx); err != nil {
+			if _, err := db.Write.NewRaw("DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET ? = ?', current_database()); END $$",
+				bun.Safe(setting.name), bun.Safe("''"+setting.bad+"''")).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 			pooled, err := Open(ctx, address+"&pool_mode=transaction")

@@ -32,7 +32,8 @@ func TestRead(t *testing.T) {
 			all.Go(func() {
 				for n := range names {
 					var ids []int64
-					err := Read(ctx, db, numberKey{n}, &ids, []int64{int64(n), 1001, int64(worker)}, int64(1001), "an argument that is not used")
+					err := Read(ctx, db, numberKey{n}, &ids, []int64{int64(n), 1001, int64(worker)}, int64(1001),
+						"an argument that is not used")
 					if err != nil || !reflect.DeepEqual(ids, []int64{int64(n)}) {
 						t.Errorf("got %v, %v, want [%d]", ids, err, n)
 						return
@@ -55,7 +56,8 @@ func TestRead(t *testing.T) {
 			rows.Next()
 			for n := range 2 * maxTextsSQLite { // evicts the statement that runs, too
 				var at int64
-				if err := conn.QueryRowContext(keepPrepared(ctx), fmt.Sprint("SELECT ", n)).Scan(&at); err != nil || at != int64(n) {
+				if err := conn.QueryRowContext(keepPrepared(ctx), fmt.Sprint("SELECT ", n)).Scan(&at); err != nil ||
+					at != int64(n) {
 					t.Fatalf("got %d, %v, want %d", at, err, n)
 				}
 			}
@@ -68,7 +70,8 @@ func TestRead(t *testing.T) {
 			}
 			_ = conn.Raw(func(conn any) error {
 				kept := conn.(*keepingConn).kept
-				if kept.Len() != maxTextsSQLite || !kept.Contains(fmt.Sprint("SELECT ", 2*maxTextsSQLite-1)) || kept.Contains("SELECT 0") {
+				if kept.Len() != maxTextsSQLite || !kept.Contains(fmt.Sprint("SELECT ", 2*maxTextsSQLite-1)) ||
+					kept.Contains("SELECT 0") {
 					t.Errorf("%d prepared statements, want the %d used last: %q", kept.Len(), maxTextsSQLite, kept.Keys())
 				}
 				return nil
@@ -133,7 +136,8 @@ func TestPreparedFails(t *testing.T) {
 			for _, err := range []error{numbers, rows} {
 				var lite *sqlite.Error
 				var pg *pgconn.PgError
-				if failed := errors.As(err, &lite) || errors.As(err, &pg) && pg.Code == "22003"; failed != (n < 0) || (err != nil) != failed {
+				if failed := errors.As(err, &lite) || errors.As(err, &pg) && pg.Code == "22003"; failed != (n < 0) ||
+					(err != nil) != failed {
 					t.Errorf("abs(%d): %v", n, err)
 				}
 			}

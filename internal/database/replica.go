@@ -104,10 +104,12 @@ func (db *DB) look(ctx context.Context, r *replica) {
 	var both sync.WaitGroup
 	both.Go(func() {
 		// It fails on a standby, which accepts no changes.
-		primaryErr = db.SQL().QueryRowContext(ctx, "SELECT CAST(pg_current_wal_insert_lsn() - '0/0' AS bigint)").Scan(&primary)
+		primaryErr = db.SQL().QueryRowContext(ctx, "SELECT CAST(pg_current_wal_insert_lsn() - '0/0' AS bigint)").
+			Scan(&primary)
 	})
 	both.Go(func() {
-		replicaErr = r.pool.QueryRowContext(ctx, "SELECT CAST(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_insert_lsn() END - '0/0' AS bigint)").Scan(&replayed)
+		replicaErr = r.pool.QueryRowContext(ctx,
+			"SELECT CAST(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_insert_lsn() END - '0/0' AS bigint)").Scan(&replayed)
 	})
 	both.Wait()
 	r.away.Store(primaryErr != nil)

@@ -82,13 +82,15 @@ func TestSelectReadsWhatBunReads(t *testing.T) {
 			t.Fatal(err)
 		}
 		// PostgreSQL sends the values of prepared statements in another format.
-		for name, read := range map[string]func(ctx context.Context, text string, dest any) error{"text": db.selectText, "prepared": readText(db)} {
+		for name, read := range map[string]func(ctx context.Context, text string, dest any) error{"text": db.selectText,
+			"prepared": readText(db)} {
 			var got []*everyType
 			if err := read(ctx, query(&got).String(), &got); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 			compareRows(t, got, want)
-			if len(got) != 2 || got[0].Kind != "b" || got[0].Number == nil || got[0].hooked != 1 || got[0].Joined.ID != 4 || got[1].Joined != nil || got[1].Maybe != nil {
+			if len(got) != 2 || got[0].Kind != "b" || got[0].Number == nil || got[0].hooked != 1 || got[0].Joined.ID != 4 ||
+				got[1].Joined != nil || got[1].Maybe != nil {
 				t.Errorf("%s: got rows %s", name, text(t, got))
 			}
 		}
@@ -129,14 +131,16 @@ func readText(db *DB) func(ctx context.Context, text string, dest any) error {
 type scalarsKey struct{}
 
 func (scalarsKey) Text(b *Builder) (string, error) {
-	return b.Text(b.Select().TableExpr("(SELECT 5 AS id UNION ALL SELECT 6) AS n").ColumnExpr("n.id").Where("n.id ?", b.InList(0)))
+	return b.Text(b.Select().TableExpr("(SELECT 5 AS id UNION ALL SELECT 6) AS n").ColumnExpr("n.id").
+		Where("n.id ?", b.InList(0)))
 }
 
 // partnersKey reads the partners with the IDs in argument 0.
 type partnersKey struct{}
 
 func (partnersKey) Text(b *Builder) (string, error) {
-	return b.Text(b.Select().TableExpr("(SELECT 5 AS id, 'e' AS name UNION ALL SELECT 6, 'f') AS n").ColumnExpr("n.id, n.name").Where("n.id ?", b.InList(0)))
+	return b.Text(b.Select().TableExpr("(SELECT 5 AS id, 'e' AS name UNION ALL SELECT 6, 'f') AS n").
+		ColumnExpr("n.id, n.name").Where("n.id ?", b.InList(0)))
 }
 
 // TestPreparedReadsOtherRows checks that the rows of one prepared statement can be read into
@@ -159,7 +163,8 @@ func TestPreparedReadsOtherRows(t *testing.T) {
 			read(&partners)
 			read(&turned)
 		}
-		if len(partners) != 1 || *partners[0] != (partner{ID: 5, Name: "e"}) || len(turned) != 1 || turned[0].ID != 5 || turned[0].Name != "e" {
+		if len(partners) != 1 || *partners[0] != (partner{ID: 5, Name: "e"}) || len(turned) != 1 || turned[0].ID != 5 ||
+			turned[0].Name != "e" {
 			t.Errorf("got %s and %+v", text(t, partners), turned)
 		}
 	})
@@ -177,7 +182,8 @@ func (k timeKey) Text(b *Builder) (string, error) {
 func TestPreparedStaysPrepared(t *testing.T) {
 	each(t, func(t *testing.T, ctx context.Context, db *DB) {
 		at := time.Date(2026, 3, 4, 5, 6, 7, 890_000_000, time.UTC)
-		stored := map[Engine]string{SQLite: "'" + SQLiteTime(at) + "'", Postgres: "CAST('" + SQLiteTime(at) + "' AS timestamptz)"}[db.Engine]
+		stored := map[Engine]string{SQLite: "'" + SQLiteTime(at) + "'", Postgres: "CAST('" + SQLiteTime(at) +
+			"' AS timestamptz)"}[db.Engine]
 		const once = "SELECT CAST(8 AS bigint)"
 		text := "SELECT CAST(7 AS bigint) FROM (SELECT " + stored + " AS at) AS events WHERE at = $1"
 		for range 2 {
@@ -287,7 +293,8 @@ func TestSelectEndsWithItsContext(t *testing.T) {
 func TestSelectReadsTimes(t *testing.T) {
 	each(t, func(t *testing.T, ctx context.Context, db *DB) {
 		const second = 1_000_000
-		for _, micros := range []int64{0, 1, 10, 123, 999_999, -1, 1_700_000_000 * second, 253402300799*second + 999_999, -62135596800 * second} {
+		for _, micros := range []int64{0, 1, 10, 123, 999_999, -1, 1_700_000_000 * second, 253402300799*second + 999_999,
+			-62135596800 * second} {
 			want := time.UnixMicro(micros).UTC()
 			declared := map[Engine]string{SQLite: "text", Postgres: "timestamptz"}[db.Engine]
 			column := fmt.Sprintf("CAST('%s' AS %s)", SQLiteTime(want), declared)

@@ -26,7 +26,8 @@ func SetEach(ctx context.Context, tx bun.IDB, table, by, set, where string, valu
 			rows = append(strconv.AppendInt(rows, values[key], 10), ')')
 		}
 		// Both engines name the columns of VALUES column1 and column2.
-		_, err := tx.NewRaw("UPDATE ? AS x SET ? FROM (SELECT column1 AS key, column2 AS n FROM (VALUES ?) AS pairs) AS v WHERE x.? = v.key AND ?",
+		_, err := tx.NewRaw(
+			"UPDATE ? AS x SET ? FROM (SELECT column1 AS key, column2 AS n FROM (VALUES ?) AS pairs) AS v WHERE x.? = v.key AND ?",
 			bun.Ident(table), bun.Safe(set), bun.Safe(rows[1:]), bun.Ident(by), bun.Safe(where)).Exec(ctx)
 		if err != nil {
 			return err

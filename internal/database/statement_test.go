@@ -111,7 +111,8 @@ func TestVerbs(t *testing.T) {
 			_, err := tx.NewDelete().Table("verbs").Where("id = $1").Conn(Bind(tx, 1)).Exec(ctx)
 			return err
 		})
-		if want := []string{"BEGIN", "OTHER", "INSERT", "SELECT", "DELETE", "COMMIT"}; err != nil || !reflect.DeepEqual(verbs, want) {
+		if want := []string{"BEGIN", "OTHER", "INSERT", "SELECT", "DELETE", "COMMIT"}; err != nil ||
+			!reflect.DeepEqual(verbs, want) {
 			t.Errorf("got %v, %v, want %v", verbs, err, want)
 		}
 	})

@@ -148,7 +148,8 @@ func AddColumns[T any](q *bun.SelectQuery, b *Builder, set fieldset.Set[T], alia
 
 // add adds the columns of fields to a query of the table. Fields that depend on the caller are
 // added if signedIn is set; argument number CallerArg is then the ID of the caller.
-func (t *Table[T]) add(q *bun.SelectQuery, b *Builder, set fieldset.Set[T], signedIn bool, CallerArg int) *bun.SelectQuery {
+func (t *Table[T]) add(q *bun.SelectQuery, b *Builder, set fieldset.Set[T], signedIn bool,
+	CallerArg int) *bun.SelectQuery {
 	set = expand(set.With(t.id))
 	q = AddColumns(q, b, set, string(b.gen.Table(reflect.TypeFor[T]()).SQLAlias), "")
 	for _, c := range t.computed {
@@ -191,7 +192,8 @@ func (k byIDs[T]) Text(b *Builder) (string, error) {
 
 // ByIDs returns the rows with the given IDs, by ID. Rows that do not exist are missing. userID is
 // the ID of the caller, or 0.
-func (t *Table[T]) ByIDs(ctx context.Context, db *DB, userID int64, fields fieldset.Set[T], ids []int64) (map[int64]*T, error) {
+func (t *Table[T]) ByIDs(ctx context.Context, db *DB, userID int64, fields fieldset.Set[T],
+	ids []int64) (map[int64]*T, error) {
 	found := make(map[int64]*T, len(ids))
 	if len(ids) == 0 {
 		return found, nil
@@ -210,6 +212,7 @@ func (t *Table[T]) ByIDs(ctx context.Context, db *DB, userID int64, fields field
 
 // AddFields adds the columns of fields to a query of the table of T, for statements with a Key of
 // their own. Argument number CallerArg of the statement is the ID of the caller if signedIn is set.
-func AddFields[T any](q *bun.SelectQuery, b *Builder, fields fieldset.Set[T], signedIn bool, CallerArg int) *bun.SelectQuery {
+func AddFields[T any](q *bun.SelectQuery, b *Builder, fields fieldset.Set[T], signedIn bool,
+	CallerArg int) *bun.SelectQuery {
 	return TableOf[T]().add(q, b, fields, signedIn, CallerArg)
 }

@@ -29,7 +29,8 @@ func (db *DB) TruncateLog(ctx context.Context, limit int64) error {
 	}
 	defer conn.Close()
 	ctx = context.WithoutCancel(ctx) // the timeout must be restored
-	for _, statement := range []string{"PRAGMA busy_timeout = 200", "PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA " + busyTimeout} {
+	for _, statement := range []string{"PRAGMA busy_timeout = 200", "PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA " +
+		busyTimeout} {
 		_, failed := conn.ExecContext(ctx, statement)
 		err = errors.Join(err, failed)
 	}

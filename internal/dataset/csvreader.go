@@ -68,7 +68,8 @@ func (r *csvReader) readHeader() error {
 		}
 	}
 	if len(reasons) > 0 {
-		return fmt.Errorf("header (line %d): %s; allowed columns are %s", line, strings.Join(reasons, "; "), strings.Join(columns, ", "))
+		return fmt.Errorf("header (line %d): %s; allowed columns are %s", line, strings.Join(reasons, "; "),
+			strings.Join(columns, ", "))
 	}
 	return nil
 }
@@ -167,7 +168,8 @@ func (r *csvReader) read() (line int, wrong string, err error) {
 		case at == atQuote && b == '"':
 			at = quoted
 		case at == atQuote:
-			wrong, at = fmt.Sprintf("column %d: the closing quote on line %d must be followed by a comma", column(), r.line), skipping
+			wrong, at = fmt.Sprintf("column %d: the closing quote on line %d must be followed by a comma", column(), r.line),
+				skipping
 			continue
 		}
 		if at == bare && b == '"' {

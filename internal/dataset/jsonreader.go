@@ -109,7 +109,8 @@ func (c *cells) readObject(text []byte) {
 	}
 	if len(unknown) > 0 {
 		slices.Sort(unknown)
-		c.addProblem("unknown columns: %s; allowed columns are %s", strings.Join(unknown[:min(len(unknown), 20)], ", "), strings.Join(columns, ", "))
+		c.addProblem("unknown columns: %s; allowed columns are %s", strings.Join(unknown[:min(len(unknown), 20)], ", "),
+			strings.Join(columns, ", "))
 	}
 	slices.Sort(c.wrong) // the keys of an object are unordered
 }

@@ -146,7 +146,8 @@ func (c *cells) thing() Thing {
 		Subcategory: c.texts["subcategory"],
 		Description: c.texts["description"],
 		Tags:        DistinctTags(c.tags),
-		Origin:      Origin{c.texts["origin_creator"], c.texts["origin_creator_url"], c.texts["origin_url"], c.texts["origin_site"]},
+		Origin: Origin{c.texts["origin_creator"], c.texts["origin_creator_url"], c.texts["origin_url"],
+			c.texts["origin_site"]},
 	}
 	if date := c.texts["date"]; date != "" {
 		at, err := time.Parse(time.RFC3339, date)

@@ -28,7 +28,8 @@ func collect(text string, format Format) (rows []Row, err error) {
 
 func TestFormatOf(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]Format{"a.csv": CSV, "b/A.CSV": CSV, "a.jsonl": JSONLines, "a.b.ndjson": JSONLines, "a.json": 0, "csv": 0, "": 0} {
+	for name, want := range map[string]Format{"a.csv": CSV, "b/A.CSV": CSV, "a.jsonl": JSONLines, "a.b.ndjson": JSONLines,
+		"a.json": 0, "csv": 0, "": 0} {
 		if got, err := FormatOf(name); got != want || (err == nil) != (want != 0) {
 			t.Errorf("%q: %d and %v, want %d", name, got, err, want)
 		}
@@ -41,8 +42,9 @@ func TestFormatOf(t *testing.T) {
 func TestRows(t *testing.T) {
 	t.Parallel()
 	full := Thing{
-		ID: 7, Name: "Lamp, \"old\"", Author: "ada", License: "cc", Category: "Home", Subcategory: "Light", Description: "One.\nTwo.",
-		Date: time.Date(2020, 1, 2, 2, 4, 5, 0, time.UTC), Tags: []string{"Desk Lamp", "x"},
+		ID: 7, Name: "Lamp, \"old\"", Author: "ada", License: "cc", Category: "Home", Subcategory: "Light",
+		Description: "One.\nTwo.",
+		Date:        time.Date(2020, 1, 2, 2, 4, 5, 0, time.UTC), Tags: []string{"Desk Lamp", "x"},
 	}
 	short := Thing{Name: "Дом", Author: "bob", Date: time.Date(2021, 3, 4, 0, 0, 0, 0, time.UTC), Tags: []string{"a", "b"}}
 	for name, c := range map[string]struct {
@@ -62,11 +64,13 @@ func TestRows(t *testing.T) {
 		},
 		"JSON lines": {
 			"\uFEFF" + `{"name":"Lamp, \"old\"","creator":"ada","license":"cc","category":"Home","subcategory":"Light","description":"One.\nTwo.","tags":["Desk Lamp","DESK_LAMP"," x ",""],"date":"2020-01-02T03:04:05+01:00","id":7}` + "\r\n\n" +
-				` {"name":" Дом ","creator":"bob","id":null,"tags":["a","b"],"date":"2021-03-04","license":null}`, JSONLines, []int{1, 3},
+				` {"name":" Дом ","creator":"bob","id":null,"tags":["a","b"],"date":"2021-03-04","license":null}`, JSONLines,
+			[]int{1, 3},
 		},
 	} {
 		rows, err := collect(c.text, c.format)
-		if want := []Row{{1, c.lines[0], full, nil}, {2, c.lines[1], short, nil}}; err != nil || !reflect.DeepEqual(rows, want) {
+		if want := []Row{{1, c.lines[0], full, nil}, {2, c.lines[1], short, nil}}; err != nil ||
+			!reflect.DeepEqual(rows, want) {
 			t.Errorf("%s: %+v and %v, want %+v", name, rows, err, want)
 		}
 	}
@@ -104,7 +108,8 @@ func TestWrongRows(t *testing.T) {
 	const long = maxRow + 1
 	for _, c := range []struct{ row, want string }{
 		{",ada,,", "row 1 (line 2): column name: must not be empty"},
-		{" , ,1999-13-01,-1", `row 1 (line 2): column name: must not be empty; column creator: must not be empty; column date: must be a date such as 2006-01-02 or 2006-01-02T15:04:05Z (got "1999-13-01"); column id: must be a whole number from 1 to 9223372036854775807 (got "-1")`},
+		{" , ,1999-13-01,-1",
+			`row 1 (line 2): column name: must not be empty; column creator: must not be empty; column date: must be a date such as 2006-01-02 or 2006-01-02T15:04:05Z (got "1999-13-01"); column id: must be a whole number from 1 to 9223372036854775807 (got "-1")`},
 		{"Lamp,ada,,0", `9223372036854775807 (got "0")`},
 		{"Lamp,ada,,9223372036854775808", `9223372036854775807 (got "9223372036854775808")`},
 		{"Lamp,ada", "row 1 (line 2): has 2 columns, but the header has 4"},
@@ -121,11 +126,15 @@ func TestWrongRows(t *testing.T) {
 	}
 	for _, c := range []struct{ row, want string }{
 		{`{}`, "row 1 (line 1): column name: must not be empty; column creator: must not be empty"},
-		{`{"name":"Lamp","creator":"ada","size":3,"Name":"x"}`, `row 1 (line 1): unknown columns: "Name", "size"; allowed columns are`},
-		{`{"name":3,"creator":"ada","tags":"a,b","id":"7","date":[]}`, "column date: must be a string; column id: must be a number; column name: must be a string; column tags: must be an array of strings"},
+		{`{"name":"Lamp","creator":"ada","size":3,"Name":"x"}`,
+			`row 1 (line 1): unknown columns: "Name", "size"; allowed columns are`},
+		{`{"name":3,"creator":"ada","tags":"a,b","id":"7","date":[]}`,
+			"column date: must be a string; column id: must be a number; column name: must be a string; column tags: must be an array of strings"},
 		{`{"name":"Lamp","creator":"ada","tags":["a",1]}`, "column tags: must be an array of strings"},
-		{`{"name":"Lamp","creator":"ada","id":1.5}`, `column id: must be a whole number from 1 to 9223372036854775807 (got "1.5")`},
-		{`{"name":"La\u0000mp","creator":"ada","tags":["a\u0000"]}`, "column name: must not contain NUL characters; column tags: must not contain NUL characters"},
+		{`{"name":"Lamp","creator":"ada","id":1.5}`,
+			`column id: must be a whole number from 1 to 9223372036854775807 (got "1.5")`},
+		{`{"name":"La\u0000mp","creator":"ada","tags":["a\u0000"]}`,
+			"column name: must not contain NUL characters; column tags: must not contain NUL characters"},
 		{`{"name":"Lamp","creator":"ada"`, "row 1 (line 1): column 31: unexpected end of JSON input"},
 		{`["Lamp","ada"]`, "must be a JSON object"},
 		{`null`, "must be a JSON object"},
@@ -138,23 +147,27 @@ func TestWrongRows(t *testing.T) {
 	}
 	// A row of exactly the maximum length is accepted.
 	name := strings.Repeat("a", maxRow-len(",ada,,"))
-	if rows, err := collect("name,creator,date,id\n"+name+",ada,,\n", CSV); err != nil || len(rows) != 1 || rows[0].Err != nil || rows[0].Thing.Name != name {
+	if rows, err := collect("name,creator,date,id\n"+name+",ada,,\n", CSV); err != nil || len(rows) != 1 ||
+		rows[0].Err != nil || rows[0].Thing.Name != name {
 		t.Errorf("a row of 1 MiB: %d rows and %v", len(rows), err)
 	}
 	text := `{"creator":"ada","name":"` + strings.Repeat("a", maxRow-27) + `"}`
-	if rows, err := collect(text+"\n", JSONLines); err != nil || len(text) != maxRow || len(rows) != 1 || rows[0].Err != nil {
+	if rows, err := collect(text+"\n", JSONLines); err != nil || len(text) != maxRow || len(rows) != 1 ||
+		rows[0].Err != nil {
 		t.Errorf("a line of %d bytes: %d rows and %v", len(text), len(rows), err)
 	}
 	if rows, err := collect(text+" \n", JSONLines); err != nil || len(rows) != 1 || rows[0].Err == nil {
 		t.Errorf("a line of one byte more: %d rows and %v", len(rows), err)
 	}
 	// An invalid value is not reported as empty too.
-	if rows, err := collect(`{"name":3,"creator":"ada"}`, JSONLines); err != nil || len(rows) != 1 || rows[0].Err == nil || rows[0].Err.Error() != "row 1 (line 1): column name: must be a string" {
+	if rows, err := collect(`{"name":3,"creator":"ada"}`, JSONLines); err != nil || len(rows) != 1 || rows[0].Err == nil ||
+		rows[0].Err.Error() != "row 1 (line 1): column name: must be a string" {
 		t.Errorf("a number for a name: %+v and %v", rows, err)
 	}
 	// A quote that is not closed consumes the rest.
 	rows, err := collect("name,creator\nLamp,ada\n\"Lamp,ada\nLamp,ada\n", CSV)
-	if err != nil || len(rows) != 2 || rows[0].Err != nil || rows[1].Err == nil || !strings.Contains(rows[1].Err.Error(), "row 2 (line 3): column 1: the quote is not closed by line 5") {
+	if err != nil || len(rows) != 2 || rows[0].Err != nil || rows[1].Err == nil || !strings.Contains(rows[1].Err.Error(),
+		"row 2 (line 3): column 1: the quote is not closed by line 5") {
 		t.Errorf("%+v and %v", rows, err)
 	}
 }
@@ -176,7 +189,8 @@ func checkWrong(t *testing.T, row, want string, rows []Row, err error) {
 func TestRowsOfFailingReader(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken disk")
-	for format, text := range map[Format]string{CSV: "name,creator\nLamp,ada\nLam", JSONLines: `{"name":"Lamp","creator":"ada"}` + "\n" + `{"na`} {
+	for format, text := range map[Format]string{CSV: "name,creator\nLamp,ada\nLam",
+		JSONLines: `{"name":"Lamp","creator":"ada"}` + "\n" + `{"na`} {
 		var rows []Row
 		var last error
 		for row, err := range Rows(io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken)), format) {
@@ -213,7 +227,8 @@ func TestRowsMemory(t *testing.T) {
 		format Format
 		start  string
 		b      byte
-	}{{CSV, "name,creator\n\"", 'a'}, {CSV, "name,creator\n", 'a'}, {CSV, "name,creator\n", ','}, {JSONLines, `{"name":"`, 'a'}} {
+	}{{CSV, "name,creator\n\"", 'a'}, {CSV, "name,creator\n", 'a'}, {CSV, "name,creator\n", ','},
+		{JSONLines, `{"name":"`, 'a'}} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		for row, err := range Rows(io.MultiReader(strings.NewReader(c.start), &endless{c.b, 64 << 20}), c.format) {
@@ -230,8 +245,10 @@ func TestRowsMemory(t *testing.T) {
 
 func FuzzRows(f *testing.F) {
 	for _, text := range []string{
-		"name,creator\nLamp,ada\n", "name,creator,tags,date,id\n\"La\"\"mp\",ada,\"a,b|c\",2020-01-02,3\n\"x\ny\",z,,,\n", "creator,name\r\na,b\r\n\r\n\"a\"b,c\n",
-		"\uFEFFname,creator\n,\n\"", `{"name":"Lamp","creator":"ada","tags":["a"],"id":1}` + "\n{}\n[]\n", "{\"name\":\"\xff\"}", "name,creator\n\x00,\xff\n\r",
+		"name,creator\nLamp,ada\n", "name,creator,tags,date,id\n\"La\"\"mp\",ada,\"a,b|c\",2020-01-02,3\n\"x\ny\",z,,,\n",
+		"creator,name\r\na,b\r\n\r\n\"a\"b,c\n",
+		"\uFEFFname,creator\n,\n\"", `{"name":"Lamp","creator":"ada","tags":["a"],"id":1}` + "\n{}\n[]\n",
+		"{\"name\":\"\xff\"}", "name,creator\n\x00,\xff\n\r",
 	} {
 		f.Add([]byte(text))
 	}
@@ -250,7 +267,8 @@ func FuzzRows(f *testing.F) {
 					continue
 				}
 				th := row.Thing
-				for _, s := range append([]string{th.Name, th.Author, th.License, th.Category, th.Subcategory, th.Description}, th.Tags...) {
+				for _, s := range append([]string{th.Name, th.Author, th.License, th.Category, th.Subcategory, th.Description},
+					th.Tags...) {
 					if strings.ToValidUTF8(s, "") != s || strings.Contains(s, "\x00") {
 						t.Fatalf("%q comes through", s)
 					}

@@ -31,7 +31,8 @@ const tableDate = "2006-01-02T15:04:05"
 // counts of things). Columns may be in any order, and other columns are ignored. An error names the
 // file, the line and the column.
 func Open(dir string) (*Tables, error) {
-	l := &tableLoader{licenses: make(map[string]string), things: make(map[int64]*Thing), files: make(map[int64]bool), orphans: make(map[int64]*orphan)}
+	l := &tableLoader{licenses: make(map[string]string), things: make(map[int64]*Thing), files: make(map[int64]bool),
+		orphans: make(map[int64]*orphan)}
 	for _, table := range []struct {
 		name    string
 		columns []string
@@ -58,7 +59,8 @@ func Open(dir string) (*Tables, error) {
 		t.things = append(t.things, *th)
 	}
 	for _, id := range slices.Sorted(maps.Keys(l.orphans)) {
-		t.Skipped = append(t.Skipped, fmt.Sprintf("thing %d: no row in things.csv, %d files and %d tags left out", id, l.orphans[id].files, l.orphans[id].tags))
+		t.Skipped = append(t.Skipped, fmt.Sprintf("thing %d: no row in things.csv, %d files and %d tags left out", id,
+			l.orphans[id].files, l.orphans[id].tags))
 	}
 	return t, nil
 }
@@ -124,7 +126,8 @@ func (l *tableLoader) thing(row []string) error {
 	if name == "" {
 		return errors.New("column name: must not be empty")
 	}
-	l.things[id] = &Thing{ID: id, Date: date, Category: row[2], Subcategory: row[3], Name: name, Author: row[5], License: cmp.Or(l.licenses[row[6]], row[6])}
+	l.things[id] = &Thing{ID: id, Date: date, Category: row[2], Subcategory: row[3], Name: name, Author: row[5],
+		License: cmp.Or(l.licenses[row[6]], row[6])}
 	return nil
 }
 

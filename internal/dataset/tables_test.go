@@ -45,14 +45,17 @@ func TestThings(t *testing.T) {
 			Files:  []File{{101, "lamp.stl", 484}, {102, "Foot.STL", 684}},
 			Counts: Counts{Likes: 5, Collects: 7, Makes: 1, Views: 40},
 		},
-		{ID: 20, Name: "Fish, flying", Author: "Bob", License: "Some Other", Category: "Art", Date: time.Date(2012, 1, 1, 0, 0, 0, 0, time.UTC), Tags: []string{"fish"}, Files: []File{{201, "fish.obj", 84}}},
-		{ID: 30, Name: `Grandma's 7" Jig`, Author: "Zoë", License: "pd0", Category: "Tools", Subcategory: "Jigs", Date: time.Date(2013, 2, 3, 4, 5, 6, 0, time.UTC)},
+		{ID: 20, Name: "Fish, flying", Author: "Bob", License: "Some Other", Category: "Art",
+			Date: time.Date(2012, 1, 1, 0, 0, 0, 0, time.UTC), Tags: []string{"fish"}, Files: []File{{201, "fish.obj", 84}}},
+		{ID: 30, Name: `Grandma's 7" Jig`, Author: "Zoë", License: "pd0", Category: "Tools", Subcategory: "Jigs",
+			Date: time.Date(2013, 2, 3, 4, 5, 6, 0, time.UTC)},
 	}
 	got := slices.Collect(tables.Things())
 	if !reflect.DeepEqual(got, want) || tables.Len() != len(want) {
 		t.Fatalf("%+v, want %+v", got, want)
 	}
-	if skipped := []string{"thing 90: no row in things.csv, 1 files and 0 tags left out"}; !slices.Equal(tables.Skipped, skipped) {
+	if skipped := []string{"thing 90: no row in things.csv, 1 files and 0 tags left out"}; !slices.Equal(tables.Skipped,
+		skipped) {
 		t.Errorf("skipped %q, want %q", tables.Skipped, skipped)
 	}
 	if rest := slices.Collect(tables.ThingsFrom(2)); !reflect.DeepEqual(rest, want[2:]) {
@@ -139,7 +142,8 @@ func TestRealTables(t *testing.T) {
 			t.Errorf("%s: %d, want %d", c.what, c.got, c.want)
 		}
 	}
-	if skipped := []string{"thing 22396: no row in things.csv, 1 files and 0 tags left out"}; !slices.Equal(tables.Skipped, skipped) {
+	if skipped := []string{"thing 22396: no row in things.csv, 1 files and 0 tags left out"}; !slices.Equal(tables.Skipped,
+		skipped) {
 		t.Errorf("skipped %q, want %q", tables.Skipped, skipped)
 	}
 	rover := things[slices.IndexFunc(things, func(th Thing) bool { return th.ID == 15_528 })]
@@ -162,19 +166,28 @@ func TestWrongTables(t *testing.T) {
 		{"files.csv", "\uFEFF" + whole["files.csv"], ""},
 		{"things.csv", "", "things.csv: line 1: must be a header"},
 		{"things.csv", "thing_id,date\n", "things.csv: line 1: must have a column category"},
-		{"things.csv", whole["things.csv"] + "x,2011-07-26T09:23:59,,,Lamp,ada,A\n", `things.csv: line 3: column thing_id: must be a whole number from 0 to 9223372036854775807 (got "x")`},
-		{"things.csv", whole["things.csv"] + "1,2011-07-26T09:23:59,,,Lamp,ada,A\n", "things.csv: line 3: column thing_id: must be unique and not 0 (got 1)"},
-		{"things.csv", whole["things.csv"] + "2,yesterday,,,Lamp,ada,A\n", `things.csv: line 3: column date: must be a date such as 2006-01-02T15:04:05 (got "yesterday")`},
-		{"things.csv", whole["things.csv"] + "2,2011-07-26T09:23:59,,,,ada,A\n", "things.csv: line 3: column name: must not be empty"},
+		{"things.csv", whole["things.csv"] + "x,2011-07-26T09:23:59,,,Lamp,ada,A\n",
+			`things.csv: line 3: column thing_id: must be a whole number from 0 to 9223372036854775807 (got "x")`},
+		{"things.csv", whole["things.csv"] + "1,2011-07-26T09:23:59,,,Lamp,ada,A\n",
+			"things.csv: line 3: column thing_id: must be unique and not 0 (got 1)"},
+		{"things.csv", whole["things.csv"] + "2,yesterday,,,Lamp,ada,A\n",
+			`things.csv: line 3: column date: must be a date such as 2006-01-02T15:04:05 (got "yesterday")`},
+		{"things.csv", whole["things.csv"] + "2,2011-07-26T09:23:59,,,,ada,A\n",
+			"things.csv: line 3: column name: must not be empty"},
 		{"things.csv", whole["things.csv"] + "2\n", "things.csv: record on line 3: wrong number of fields"},
-		{"files.csv", whole["files.csv"] + "8,1,a.stl,-3\n", `files.csv: line 3: column num_faces: must be a whole number from 0 to 9223372036854775807 (got "-3")`},
-		{"files.csv", whole["files.csv"] + "8,1,a.stl,9000000000000000000\n", "files.csv: line 3: column num_faces: must be at most 1099511627776 (got 9000000000000000000)"},
-		{"files.csv", whole["files.csv"] + "7,1,a.stl,3\n", "files.csv: line 3: column file_id: must be unique and not 0 (got 7)"},
+		{"files.csv", whole["files.csv"] + "8,1,a.stl,-3\n",
+			`files.csv: line 3: column num_faces: must be a whole number from 0 to 9223372036854775807 (got "-3")`},
+		{"files.csv", whole["files.csv"] + "8,1,a.stl,9000000000000000000\n",
+			"files.csv: line 3: column num_faces: must be at most 1099511627776 (got 9000000000000000000)"},
+		{"files.csv", whole["files.csv"] + "7,1,a.stl,3\n",
+			"files.csv: line 3: column file_id: must be unique and not 0 (got 7)"},
 		{"files.csv", whole["files.csv"] + "8,1,,3\n", "files.csv: line 3: column file_name: must not be empty"},
-		{"tags.csv", whole["tags.csv"] + "1,a\none,red\n", `tags.csv: line 3: column thing_id: must be a whole number from 0 to 9223372036854775807 (got "one")`},
+		{"tags.csv", whole["tags.csv"] + "1,a\none,red\n",
+			`tags.csv: line 3: column thing_id: must be a whole number from 0 to 9223372036854775807 (got "one")`},
 		{"tags.csv", whole["tags.csv"] + "1,\"red\n", "tags.csv: parse error on line 2, column 8"},
 		{"licences.csv", whole["licences.csv"] + ",B,B\n", "licences.csv: line 3: column code: must not be empty"},
-		{"popularity_anchors.csv", whole["popularity_anchors.csv"] + "thing,1,,many,,,,\n", `popularity_anchors.csv: line 2: column likes: must be a whole number from 0 to 9223372036854775807 (got "many")`},
+		{"popularity_anchors.csv", whole["popularity_anchors.csv"] + "thing,1,,many,,,,\n",
+			`popularity_anchors.csv: line 2: column likes: must be a whole number from 0 to 9223372036854775807 (got "many")`},
 	} {
 		dir := t.TempDir()
 		for name, text := range whole {
@@ -185,7 +198,8 @@ func TestWrongTables(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := Open(dir); c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+		if _, err := Open(dir); c.want == "" && err != nil || c.want != "" &&
+			(err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s %q: %v, want %q", c.file, c.text, err, c.want)
 		}
 	}

@@ -29,7 +29,8 @@ func TestSet(t *testing.T) {
 	if got := both.Without(title); got != Of[book]("ID") {
 		t.Errorf("got %v, want ID", got)
 	}
-	if !both.Has(title) || title.Has(both) || !title.HasAny(both) || title.HasAny(Of[book]("ID", "Author")) || !title.Has(Set[book]{}) {
+	if !both.Has(title) || title.Has(both) || !title.HasAny(both) || title.HasAny(Of[book]("ID", "Author")) ||
+		!title.Has(Set[book]{}) {
 		t.Error("a subset is wrong")
 	}
 	if got := FromBits[book](both.Bits()); got != both {

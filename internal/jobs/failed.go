@@ -65,7 +65,8 @@ func (q *Queue) Retry(ctx context.Context, id int64) error {
 	}
 	defer func() { _ = tx.Rollback() }() // without effect after Commit
 	// River also retries jobs that have completed, so this statement locks the row in its state.
-	locked, err := tx.ExecContext(ctx, "UPDATE river_job SET state = state WHERE id = $1 AND state IN ('retryable', 'discarded') AND kind IN ($2, $3, $4)",
+	locked, err := tx.ExecContext(ctx,
+		"UPDATE river_job SET state = state WHERE id = $1 AND state IN ('retryable', 'discarded') AND kind IN ($2, $3, $4)",
 		id, retried[0], retried[1], retried[2])
 	n := int64(0)
 	if err == nil {

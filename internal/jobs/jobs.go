@@ -59,11 +59,13 @@ type Queue struct {
 func (q *Queue) State(ctx context.Context, queue string) (due, running int, oldest time.Duration, err error) {
 	var seconds sql.NullFloat64
 	const dueJobs = "FROM river_job WHERE queue = $1 AND state = 'available'"
-	err = q.db.QueryRowContext(ctx, "SELECT count(*), CAST("+q.engine.age+" AS double precision) "+dueJobs, queue).Scan(&due, &seconds)
+	err = q.db.QueryRowContext(ctx, "SELECT count(*), CAST("+q.engine.age+" AS double precision) "+dueJobs, queue).
+		Scan(&due, &seconds)
 	if err != nil {
 		return 0, 0, 0, fmt.Errorf("jobs: %w", err)
 	}
-	err = q.db.QueryRowContext(ctx, "SELECT count(*) FROM river_job WHERE queue = $1 AND state = 'running'", queue).Scan(&running)
+	err = q.db.QueryRowContext(ctx, "SELECT count(*) FROM river_job WHERE queue = $1 AND state = 'running'", queue).
+		Scan(&running)
 	if err != nil {
 		return 0, 0, 0, fmt.Errorf("jobs: %w", err)
 	}
@@ -78,15 +80,17 @@ type Failing struct {
 }
 
 // periodicKinds are the kinds of the periodic jobs.
-var periodicKinds = []string{foldCounts{}.Kind(), collectGarbage{}.Kind(), backfill{}.Kind(), deliverOverdue{}.Kind(), driveOverdue{}.Kind()}
+var periodicKinds = []string{foldCounts{}.Kind(), collectGarbage{}.Kind(), backfill{}.Kind(), deliverOverdue{}.Kind(),
+	driveOverdue{}.Kind()}
 
 // Failing returns the jobs that fail, by kind: those that wait for another attempt or have had
 // their last one since the given time, and periodic jobs whose last run failed. Jobs for webhooks
 // are left out: a new job replaces one that has failed.
 func (q *Queue) Failing(ctx context.Context, since time.Time) (failing []Failing, err error) {
 	var newest []int64 // a job of each kind
-	rows, err := q.db.QueryContext(ctx, "SELECT kind, count(*), max(id) FROM river_job WHERE queue IN ('"+Default+"', '"+Mails+"') AND "+
-		"(state = 'retryable' OR state = 'discarded' AND max_attempts > 1 AND finalized_at > $1) GROUP BY kind ORDER BY kind", q.engine.time(since))
+	rows, err := q.db.QueryContext(ctx,
+		"SELECT kind, count(*), max(id) FROM river_job WHERE queue IN ('"+Default+"', '"+Mails+"') AND "+
+			"(state = 'retryable' OR state = 'discarded' AND max_attempts > 1 AND finalized_at > $1) GROUP BY kind ORDER BY kind", q.engine.time(since))
 	if err != nil {
 		return nil, fmt.Errorf("jobs: %w", err)
 	}
@@ -105,7 +109,9 @@ func (q *Queue) Failing(ctx context.Context, since time.Time) (failing []Failing
 	for _, kind := range periodicKinds {
 		var id int64
 		var state string
-		err := q.db.QueryRowContext(ctx, "SELECT id, state FROM river_job WHERE kind = $1 AND state IN ('completed', 'discarded') ORDER BY id DESC LIMIT 1", kind).Scan(&id, &state)
+		err := q.db.QueryRowContext(ctx,
+			"SELECT id, state FROM river_job WHERE kind = $1 AND state IN ('completed', 'discarded') ORDER BY id DESC LIMIT 1",
+			kind).Scan(&id, &state)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return nil, fmt.Errorf("jobs: %w", err)
 		}
@@ -142,14 +148,16 @@ const (
 // concurrently: each version is applied in a transaction, and a process that fails tries again, up
 // to five times.
 func Migrate(ctx context.Context, db *sql.DB, engine database.Engine) error {
-	migrator, err := rivermigrate.New(engines[engine].driver(db), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
+	migrator, err := rivermigrate.New(engines[engine].driver(db),
+		&rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return fmt.Errorf("migrate jobs: %w", err)
 	}
 	for attempt := 1; ; attempt++ {
 		_, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil)
 		if err == nil {
-			_, err = db.ExecContext(ctx, "DELETE FROM river_job WHERE kind IN ('fold_downloads', 'make_preview', 'resume_previews')")
+			_, err = db.ExecContext(ctx,
+				"DELETE FROM river_job WHERE kind IN ('fold_downloads', 'make_preview', 'resume_previews')")
 		}
 		if err == nil {
 			return nil

@@ -27,7 +27,8 @@ func (v *visitor) assemble(r *Result, t Thing, files []found) Thing {
 		}
 		inPackage := texts.inPackage(f)
 		p = cmp.Or(texts.paths[inPackage], p)
-		t.Files = append(t.Files, File{Source: f.source, Path: p, Size: f.Size, ModTime: f.ModTime, Kind: kindOf(p), Variant: variantOf(p, t.Name), Caption: texts.captions[inPackage]})
+		t.Files = append(t.Files, File{Source: f.source, Path: p, Size: f.Size, ModTime: f.ModTime, Kind: kindOf(p),
+			Variant: variantOf(p, t.Name), Caption: texts.captions[inPackage]})
 	}
 	for _, folder := range r.Place.Licenses {
 		texts.inherit(folder)

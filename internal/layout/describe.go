@@ -143,15 +143,19 @@ func (t *texts) text(file string) (string, error) {
 
 var (
 	thingiverseURL = regexp.MustCompile(`https?://(?:www\.)?thingiverse\.com/thing:\d+`)
-	pageURL        = regexp.MustCompile(`https?://(?:www\.)?(?:printables\.com/model/|cults3d\.com/\S*3d-model/|thangs\.com/|makerworld\.com/\S*models/|myminifactory\.com/object/)[^\s<>")\]]+`)
-	licensedBy     = regexp.MustCompile(`(?m)^(.{1,200}?) by (\S+) is licensed under the (.{1,120}?) license\.?\s*$`)
-	createdBy      = regexp.MustCompile(`(?m)^This thing was created by Thingiverse user (\S+?),? and is licensed under (?:the )?(.{1,120}?)\.?\s*$`)
+	pageURL        = regexp.MustCompile(
+		`https?://(?:www\.)?(?:printables\.com/model/|cults3d\.com/\S*3d-model/|thangs\.com/|makerworld\.com/\S*models/|myminifactory\.com/object/)[^\s<>")\]]+`)
+	licensedBy = regexp.MustCompile(`(?m)^(.{1,200}?) by (\S+) is licensed under the (.{1,120}?) license\.?\s*$`)
+	createdBy  = regexp.MustCompile(
+		`(?m)^This thing was created by Thingiverse user (\S+?),? and is licensed under (?:the )?(.{1,120}?)\.?\s*$`)
 )
 
 // sites are the names of sites, by their domain.
 var sites = map[string]string{
-	"thingiverse.com": "Thingiverse", "printables.com": "Printables", "cults3d.com": "Cults", "thangs.com": "Thangs", "makerworld.com": "MakerWorld",
-	"myminifactory.com": "MyMiniFactory", "prusaprinters.org": "PrusaPrinters", "youmagine.com": "YouMagine", "sketchfab.com": "Sketchfab", "grabcad.com": "GrabCAD",
+	"thingiverse.com": "Thingiverse", "printables.com": "Printables", "cults3d.com": "Cults", "thangs.com": "Thangs",
+	"makerworld.com":    "MakerWorld",
+	"myminifactory.com": "MyMiniFactory", "prusaprinters.org": "PrusaPrinters", "youmagine.com": "YouMagine",
+	"sketchfab.com": "Sketchfab", "grabcad.com": "GrabCAD",
 	"github.com": "GitHub", "gitlab.com": "GitLab", "codeberg.org": "Codeberg",
 }
 
@@ -243,10 +247,12 @@ func (t *texts) describe(b []byte) error {
 			declared = append(declared, l.Path)
 		}
 	}
-	thing.License.Declared = append(slices.DeleteFunc(declared, func(s string) bool { return s == "" }), thing.License.Declared...)
+	thing.License.Declared = append(slices.DeleteFunc(declared, func(s string) bool { return s == "" }),
+		thing.License.Declared...)
 	creator, creatorURL := m.Creator, m.CreatorURL
 	for _, c := range m.Contributors {
-		if creator == "" && (slices.Contains(c.Roles, "creator") || c.Role == "creator" || c.Role == "author" || len(c.Roles) == 0 && c.Role == "") {
+		if creator == "" && (slices.Contains(c.Roles, "creator") || c.Role == "creator" || c.Role == "author" ||
+			len(c.Roles) == 0 && c.Role == "") {
 			creator, creatorURL = c.Title, c.Path
 		}
 	}

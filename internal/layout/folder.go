@@ -163,7 +163,10 @@ func (f *Folder) hasVariants() bool {
 // deep reports whether a variant below has collections in it.
 func (f *Folder) deep() bool {
 	for _, below := range f.designed() {
-		if slices.ContainsFunc(below.own(), func(o *Folder) bool { return o.evident() || o.Models == 0 && len(o.own()) > 1 }) {
+		if slices.ContainsFunc(below.own(), func(o *Folder) bool {
+			return o.evident() || o.Models == 0 &&
+				len(o.own()) > 1
+		}) {
 			return true
 		}
 	}
@@ -177,7 +180,8 @@ func (f *Folder) evident() bool {
 	}
 	readable := f.Readme && f.License
 	for _, below := range f.designed() {
-		if name := strings.ToLower(below.clean); readable || name == "files" && below.Models > 0 || partOf(below.clean, f.clean) == strong {
+		if name := strings.ToLower(below.clean); readable || name == "files" && below.Models > 0 ||
+			partOf(below.clean, f.clean) == strong {
 			return true
 		}
 	}

@@ -17,15 +17,18 @@ var (
 		.svgx .uvj .vdt .vdx .voxl .zcode .zcodex`)
 	archiveTypes  = set(".7z .bz2 .gz .lz .rar .tar .tbz2 .tgz .txz .tzst .xz .zip .zst")
 	pictureTypes  = set(".png .jpg .jpeg .jpe .jfif .gif .webp .avif .heic .heif .bmp .tif .tiff .svg")
-	documentTypes = set(".pdf .txt .md .markdown .rtf .doc .docx .odt .html .htm .url .webloc .csv .xls .xlsx .ods .epub .nfo .tex")
-	partialTypes  = set(".crdownload .part .partial .download .!ut .aria2")
+	documentTypes = set(
+		".pdf .txt .md .markdown .rtf .doc .docx .odt .html .htm .url .webloc .csv .xls .xlsx .ods .epub .nfo .tex")
+	partialTypes = set(".crdownload .part .partial .download .!ut .aria2")
 )
 
 // system are the names in lower case of files and folders that operating systems, storage devices
 // and version control create.
 var system = map[string]bool{
-	"__macosx": true, "icon\r": true, "icon_": true, "thumbs.db": true, "ehthumbs.db": true, "ehthumbs_vista.db": true, "desktop.ini": true, "$recycle.bin": true,
-	"system volume information": true, "@eadir": true, "#recycle": true, "@recycle": true, "@recently-snapshot": true, "#snapshot": true, "lost+found": true, "cvs": true, "found.000": true,
+	"__macosx": true, "icon\r": true, "icon_": true, "thumbs.db": true, "ehthumbs.db": true, "ehthumbs_vista.db": true,
+	"desktop.ini": true, "$recycle.bin": true,
+	"system volume information": true, "@eadir": true, "#recycle": true, "@recycle": true, "@recently-snapshot": true,
+	"#snapshot": true, "lost+found": true, "cvs": true, "found.000": true,
 }
 
 // Ignored reports whether a file or folder is on the ignore list: hidden, or created by an
@@ -59,11 +62,13 @@ func isText(name string, stems ...string) bool {
 
 func isReadme(name string) bool {
 	lower := strings.ToLower(name)
-	return isText(lower, "readme", "read me", "read_me", "description", "liesmich", "lisezmoi") && path.Ext(lower) != ".pdf" && path.Ext(lower) != ".rtf" && path.Ext(lower) != ".html"
+	return isText(lower, "readme", "read me", "read_me", "description", "liesmich", "lisezmoi") &&
+		path.Ext(lower) != ".pdf" && path.Ext(lower) != ".rtf" && path.Ext(lower) != ".html"
 }
 
 func isLicense(name string) bool {
-	return isText(strings.ToLower(name), "license", "licence", "copying", "licenses", "lizenz", "unlicense", "license agreement", "license_agreement")
+	return isText(strings.ToLower(name), "license", "licence", "copying", "licenses", "lizenz", "unlicense",
+		"license agreement", "license_agreement")
 }
 
 func isMetadata(name string) bool {

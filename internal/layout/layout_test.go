@@ -102,9 +102,12 @@ func describeResult(b *strings.Builder, r Result) {
 	for _, t := range r.Things {
 		fmt.Fprintf(b, "thing %q from %q\n", t.Name, t.Source)
 		for _, field := range []struct{ name, value string }{
-			{"collection", strings.Join(t.Collection, " / ")}, {"creator", t.Creator}, {"creator URL", t.CreatorURL}, {"URL", t.URL}, {"links", strings.Join(t.Links, ", ")},
-			{"tags", strings.Join(t.Tags, ", ")}, {"description", t.Description}, {"instructions", t.Instructions}, {"category", t.Category},
-			{"license", strings.Join(t.License.Declared, ", ")}, {"license text", t.License.Text}, {"sensitive", map[bool]string{true: "yes"}[t.Sensitive]}, {"notes", strings.Join(t.Notes, "; ")},
+			{"collection", strings.Join(t.Collection, " / ")}, {"creator", t.Creator}, {"creator URL", t.CreatorURL},
+			{"URL", t.URL}, {"links", strings.Join(t.Links, ", ")},
+			{"tags", strings.Join(t.Tags, ", ")}, {"description", t.Description}, {"instructions", t.Instructions},
+			{"category", t.Category},
+			{"license", strings.Join(t.License.Declared, ", ")}, {"license text", t.License.Text},
+			{"sensitive", map[bool]string{true: "yes"}[t.Sensitive]}, {"notes", strings.Join(t.Notes, "; ")},
 		} {
 			if field.value != "" {
 				fmt.Fprintf(b, "  %s: %s\n", field.name, strings.Trim(strconv.Quote(field.value), `"`))
@@ -180,7 +183,8 @@ func TestLayouts(t *testing.T) {
 				fmt.Fprintf(&b, "ignored %d\n", ignored)
 			}
 			for name := range m.texts {
-				if hidden := slices.ContainsFunc(strings.Split(name, "/"), Ignored); hidden && seen[name] != 0 || !hidden && seen[name] != 1 {
+				if hidden := slices.ContainsFunc(strings.Split(name, "/"), Ignored); hidden && seen[name] != 0 || !hidden &&
+					seen[name] != 1 {
 					t.Errorf("%q is in the result %d times", name, seen[name])
 				}
 			}
@@ -224,7 +228,8 @@ func checkThing(t *testing.T, thing Thing) {
 func TestReadmeEncodings(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"F\xfcr Gr\xf6\xdfe M3.\r\nSch\xf6n.": "Für Größe M3.\nSchön.", "F\x81r Gr\x94\xe1e M3.": "Für Größe M3.", "a\x00b": "",
+		"F\xfcr Gr\xf6\xdfe M3.\r\nSch\xf6n.": "Für Größe M3.\nSchön.", "F\x81r Gr\x94\xe1e M3.": "Für Größe M3.",
+		"a\x00b": "",
 	} {
 		m := &memory{map[string][]Entry{"": {}}, map[string]string{}}
 		m.add("a.stl", "", 0)

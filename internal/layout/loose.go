@@ -87,7 +87,8 @@ func (v *visitor) looseThings(r *Result) {
 			continue
 		}
 		said := readName(looseName(files, s))
-		t := Thing{Source: files[first].source, Name: said.name, Creator: cmp.Or(at.Creator, said.creator), URL: said.url, Collection: at.Collection, Tags: at.Tags}
+		t := Thing{Source: files[first].source, Name: said.name, Creator: cmp.Or(at.Creator, said.creator), URL: said.url,
+			Collection: at.Collection, Tags: at.Tags}
 		r.Things = append(r.Things, v.assemble(r, t, files))
 	}
 	for _, f := range rest {
@@ -144,6 +145,7 @@ func (v *visitor) looseOne(r *Result, l *loose) {
 	}
 	slices.SortFunc(files, func(a, b found) int { return cmp.Compare(a.source, b.source) })
 	name := cmp.Or(at.Folder.clean, cleanName(v.Name))
-	t := Thing{Source: path.Join(at.Folder.Path, "."), Name: display(name), Creator: at.Creator, Collection: at.Collection, Tags: at.Tags}
+	t := Thing{Source: path.Join(at.Folder.Path, "."), Name: display(name), Creator: at.Creator, Collection: at.Collection,
+		Tags: at.Tags}
 	r.Things = append(r.Things, v.assemble(r, t, files))
 }

@@ -23,8 +23,9 @@ var (
 	// thangs matches the name of a download of Thangs.
 	thangs = regexp.MustCompile(`(?i)^(.+?) - 3D model by (.+?) on Thangs$`)
 	// suffixes match what sites append to the names of downloads.
-	suffixes = regexp.MustCompile(`(?i)[-_ ](model[-_ ]files|print[-_ ]files|all[-_ ]files|stl[-_ ]files?(-\d+)?|3d[-_ ]model[-_ ]files)$`)
-	escapes  = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+	suffixes = regexp.MustCompile(
+		`(?i)[-_ ](model[-_ ]files|print[-_ ]files|all[-_ ]files|stl[-_ ]files?(-\d+)?|3d[-_ ]model[-_ ]files)$`)
+	escapes = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
 )
 
 // named is what the name of a folder or an archive says.

@@ -121,7 +121,8 @@ func grouped(f *Folder) map[*Folder][]*Folder {
 	}
 	groups := map[*Folder][]*Folder{}
 	for _, below := range f.Folders { // one without a word for a variant is the thing itself
-		if s := strings.Join(split(below.clean), " "); below.hasDesign() && !below.Metadata && len(labels(below.clean, "", format)) == 0 && byStem[s] != nil && below.isThing(false) {
+		if s := strings.Join(split(below.clean), " "); below.hasDesign() && !below.Metadata &&
+			len(labels(below.clean, "", format)) == 0 && byStem[s] != nil && below.isThing(false) {
 			byStem[s] = append([]*Folder{below}, byStem[s]...)
 		}
 	}

@@ -37,7 +37,8 @@ func ParseTemplate(text string) (*Template, error) {
 		for _, m := range field.FindAllStringSubmatchIndex(level, -1) {
 			name := level[m[2]:m[3]]
 			if !slices.Contains(templateFields, name) {
-				return nil, fmt.Errorf("template %q: {%s} is not known: must be one of {%s}", text, name, strings.Join(templateFields, "}, {"))
+				return nil, fmt.Errorf("template %q: {%s} is not known: must be one of {%s}", text, name,
+					strings.Join(templateFields, "}, {"))
 			}
 			pattern += regexp.QuoteMeta(level[at:m[0]]) + `(.+?)`
 			s.fields = append(s.fields, name)

@@ -148,7 +148,8 @@ func groupName(folders []*Folder) string {
 			return f.clean
 		}
 	}
-	words, want := strings.FieldsFunc(shortest, func(r rune) bool { return strings.ContainsRune(" _-+()[]", r) }), stem(shortest, false)
+	words, want := strings.FieldsFunc(shortest, func(r rune) bool { return strings.ContainsRune(" _-+()[]", r) }),
+		stem(shortest, false)
 	for n := len(words); n > 0; n-- {
 		for from := 0; from+n <= len(words); from++ {
 			if name := strings.Join(words[from:from+n], " "); strings.Join(split(name), " ") == want {

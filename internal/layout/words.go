@@ -112,9 +112,11 @@ var vocabulary = []struct {
 // textureFolders and textureWords are words of folders and pictures that belong to a model.
 var (
 	textureFolders = set("textures texture tex maps materials")
-	textureWords   = set("diffuse albedo basecolor normal normals roughness metallic metalness specular ao occlusion emissive displacement bump opacity height texture")
-	coverWords     = []string{"cover", "thumbnail", "thumb", "title", "hero", "main", "poster", "front", "preview", "folder", "default", "feature", "featured"}
-	renderWords    = set("render renders rendering rendered beauty promo")
+	textureWords   = set(
+		"diffuse albedo basecolor normal normals roughness metallic metalness specular ao occlusion emissive displacement bump opacity height texture")
+	coverWords = []string{"cover", "thumbnail", "thumb", "title", "hero", "main", "poster", "front", "preview", "folder",
+		"default", "feature", "featured"}
+	renderWords = set("render renders rendering rendered beauty promo")
 )
 
 func set(words string) map[string]bool {
@@ -153,7 +155,8 @@ func split(name string) (words []string) {
 	}
 	runes := []rune(norm.NFC.String(name))
 	for i, r := range runes {
-		inNumber := (r == '.' || r == ',') && i > 0 && i+1 < len(runes) && unicode.IsDigit(runes[i-1]) && unicode.IsDigit(runes[i+1])
+		inNumber := (r == '.' || r == ',') && i > 0 && i+1 < len(runes) && unicode.IsDigit(runes[i-1]) &&
+			unicode.IsDigit(runes[i+1])
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && !inNumber {
 			end()
 			continue

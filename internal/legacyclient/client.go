@@ -90,10 +90,12 @@ func New(from string, o Options) (*Client, error) {
 // request is for the base URL, for a URL that the service returned or for the target of a redirect:
 // the host of the service may have public and private addresses at the same time.
 func (c *Client) connect() {
-	dialer := &net.Dialer{Timeout: 30 * time.Second, Control: publicaddr.Control(func(a netip.Addr) bool { return c.options.AllowPrivate || c.public(a) })}
+	dialer := &net.Dialer{Timeout: 30 * time.Second,
+		Control: publicaddr.Control(func(a netip.Addr) bool { return c.options.AllowPrivate || c.public(a) })}
 	c.http = &http.Client{
 		// It does not use the proxy of the environment, whose address would be checked instead.
-		Transport: &http.Transport{DialContext: dialer.DialContext, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 30 * time.Second, ResponseHeaderTimeout: stall},
+		Transport: &http.Transport{DialContext: dialer.DialContext, ForceAttemptHTTP2: true,
+			TLSHandshakeTimeout: 30 * time.Second, ResponseHeaderTimeout: stall},
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			if len(via) == 10 {
 				return errors.New("redirected 10 times")

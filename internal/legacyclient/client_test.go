@@ -43,9 +43,15 @@ func TestWaits(t *testing.T) {
 			w.Header().Set("Retry-After", "7")
 			w.WriteHeader(http.StatusTooManyRequests)
 		}, []time.Duration{7 * time.Second}},
-		"503 without":   {func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) }, []time.Duration{time.Second}},
-		"a long wait":   {func(w http.ResponseWriter) { w.Header().Set("Retry-After", "99999"); w.WriteHeader(429) }, []time.Duration{maxWait}},
-		"a broken body": {func(w http.ResponseWriter) { w.Header().Set("Content-Length", "9"); _, _ = w.Write([]byte(`{"a`)) }, []time.Duration{time.Second}},
+		"503 without": {func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) },
+			[]time.Duration{time.Second}},
+		"a long wait": {func(w http.ResponseWriter) { w.Header().Set("Retry-After", "99999"); w.WriteHeader(429) },
+			[]time.Duration{maxWait}},
+		"a broken body": {func(w http.ResponseWriter) {
+			w.Header().Set("Content-Length", "9")
+			_,
+				_ = w.Write([]byte(`{"a`))
+		}, []time.Duration{time.Second}},
 		"nothing is left": {func(w http.ResponseWriter) {
 			w.Header().Set("X-RateLimit-Remaining", "0")
 			w.Header().Set("X-RateLimit-Reset", "40")
@@ -80,7 +86,8 @@ func TestFinalErrors(t *testing.T) {
 	})
 	err := c.JSON(t.Context(), "/things/1", new(any))
 	var status *StatusError
-	if !errors.As(err, &status) || status.Status != 404 || !strings.Contains(err.Error(), "thing 1 does not exist") || requests != 1 || len(*waits) > 0 {
+	if !errors.As(err, &status) || status.Status != 404 || !strings.Contains(err.Error(), "thing 1 does not exist") ||
+		requests != 1 || len(*waits) > 0 {
 		t.Errorf("404: got %v after %d requests", err, requests)
 	}
 	c, waits = service(t, func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusBadGateway) })
@@ -97,10 +104,11 @@ func TestRedirects(t *testing.T) {
 		t.Skipf("only Linux has 127.0.0.2: %v", err)
 	}
 	var seen []string
-	private := &httptest.Server{Listener: listener, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		seen = append(seen, "token: "+r.Header.Get("Authorization"))
-		_, _ = w.Write([]byte("bytes"))
-	})}}
+	private := &httptest.Server{Listener: listener,
+		Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			seen = append(seen, "token: "+r.Header.Get("Authorization"))
+			_, _ = w.Write([]byte("bytes"))
+		})}}
 	private.Start()
 	defer private.Close()
 	c, _ := service(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, private.URL, http.StatusFound) })
@@ -108,7 +116,8 @@ func TestRedirects(t *testing.T) {
 		_, err := io.Copy(io.Discard, r)
 		return err
 	}
-	if err := c.Bytes(t.Context(), c.base.String()+"/files/1/download", read); err != nil || !slices.Equal(seen, []string{"token: "}) {
+	if err := c.Bytes(t.Context(), c.base.String()+"/files/1/download", read); err != nil ||
+		!slices.Equal(seen, []string{"token: "}) {
 		t.Errorf("with AllowPrivate, a redirect: got %v, and %q", err, seen)
 	}
 	c.options.AllowPrivate = false

@@ -81,7 +81,8 @@ func TestWalk(t *testing.T) {
 		t.Errorf("%v: got %d files, want %d", err, len(got), len(want))
 	}
 	stop := errors.New("stop")
-	if err := Walk(t.Context(), open(t, dir), func(string) bool { return false }, func(Dir) error { return stop }); !errors.Is(err, stop) {
+	if err := Walk(t.Context(), open(t, dir), func(string) bool { return false },
+		func(Dir) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("got %v, want the error of visit", err)
 	}
 }

@@ -53,7 +53,8 @@ type Terms struct {
 func (t Terms) Within(other Terms) bool {
 	implies := func(a, b bool) bool { return !a || b }
 	return implies(t.Share, other.Share) && implies(t.Adapt, other.Adapt) && implies(t.Sell, other.Sell) &&
-		implies(other.Credit, t.Credit || !t.Share) && implies(other.Alike, t.Alike || !t.Adapt) && implies(other.Provides, t.Provides || !t.Adapt)
+		implies(other.Credit, t.Credit || !t.Share) && implies(other.Alike, t.Alike || !t.Adapt) &&
+		implies(other.Provides, t.Provides || !t.Adapt)
 }
 
 // All are the known licenses, in the order in which a form lists them.
@@ -110,10 +111,12 @@ func build() []License {
 	add := func(id ID, name, url string, terms Terms) { all = append(all, License{id, name, url, terms}) }
 	for i, version := range versions {
 		for _, cc := range creativeCommons {
-			add(creativeCommonsID(cc.code, version), "Creative Commons "+cc.name+" "+version, "https://creativecommons.org/licenses/"+cc.code+"/"+version+"/", cc.terms)
+			add(creativeCommonsID(cc.code, version), "Creative Commons "+cc.name+" "+version,
+				"https://creativecommons.org/licenses/"+cc.code+"/"+version+"/", cc.terms)
 		}
 		if i == 0 {
-			add(CC0, "Creative Commons Zero 1.0 (public domain)", "https://creativecommons.org/publicdomain/zero/1.0/", Terms{Share: true, Adapt: true, Sell: true})
+			add(CC0, "Creative Commons Zero 1.0 (public domain)", "https://creativecommons.org/publicdomain/zero/1.0/",
+				Terms{Share: true, Adapt: true, Sell: true})
 		}
 	}
 	for _, gnu := range []struct {

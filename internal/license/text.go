@@ -11,15 +11,19 @@ import (
 // scanned are the identifiers of package licensecheck that this package does not have. A text
 // without "or any later version" is that of the version only.
 var scanned = map[string]ID{
-	"GPL-2.0": "GPL-2.0-only", "GPL-3.0": "GPL-3.0-only", "LGPL-2.1": "LGPL-2.1-only", "LGPL-3.0": "LGPL-3.0-only", "AGPL-3.0": "AGPL-3.0-only",
-	"GPL-2.0-Only": "GPL-2.0-only", "GPL-3.0-Only": "GPL-3.0-only", "LGPL-2.1-Only": "LGPL-2.1-only", "LGPL-3.0-Only": "LGPL-3.0-only", "AGPL-3.0-Only": "AGPL-3.0-only",
+	"GPL-2.0": "GPL-2.0-only", "GPL-3.0": "GPL-3.0-only", "LGPL-2.1": "LGPL-2.1-only", "LGPL-3.0": "LGPL-3.0-only",
+	"AGPL-3.0":     "AGPL-3.0-only",
+	"GPL-2.0-Only": "GPL-2.0-only", "GPL-3.0-Only": "GPL-3.0-only", "LGPL-2.1-Only": "LGPL-2.1-only",
+	"LGPL-3.0-Only": "LGPL-3.0-only", "AGPL-3.0-Only": "AGPL-3.0-only",
 }
 
 var (
 	// restriction matches words beside the text of a license that may restrict it.
-	restriction = regexp.MustCompile(`(?i)\b(?:not|no|non|never|none|only|except|exception|unless|but|however|prohibit\w*|forbid\w*|personal\w*|commercial\w*|noncommercial|sell\w*|sold|permission|restrict\w*|without|cannot|don'?t|nicht|kein\w*|nur|verboten|privat\w*|kommerziell\w*)\b`)
+	restriction = regexp.MustCompile(
+		`(?i)\b(?:not|no|non|never|none|only|except|exception|unless|but|however|prohibit\w*|forbid\w*|personal\w*|commercial\w*|noncommercial|sell\w*|sold|permission|restrict\w*|without|cannot|don'?t|nicht|kein\w*|nur|verboten|privat\w*|kommerziell\w*)\b`)
 
-	statement = regexp.MustCompile(`(?im)\b(?:is |are )?(?:licen[sc]ed under|licen[sc]e(?: is|:))\s+(?:the |a )?([^\n]{2,120}?)\s*(?:licen[sc]e)?\s*\.?\s*$`)
+	statement = regexp.MustCompile(
+		`(?im)\b(?:is |are )?(?:licen[sc]ed under|licen[sc]e(?: is|:))\s+(?:the |a )?([^\n]{2,120}?)\s*(?:licen[sc]e)?\s*\.?\s*$`)
 
 	// symbols matches the lines in which Printables repeats the terms of the license.
 	symbols = regexp.MustCompile(`(?m)^\s*[✔✖✓✗].*$`)
@@ -27,9 +31,12 @@ var (
 
 // Words beside a license that restrict what it permits.
 var (
-	noSale  = regexp.MustCompile(`(?i)\b(?:(?:non-?)?commercial\w*|sell\w*|sold|sale|sales|resell\w*|profit|kommerziell\w*|verkauf\w*)\b`)
-	noRemix = regexp.MustCompile(`(?i)\b(?:no derivati\w+|no ?derivs?|(?:not|no|don'?t|never) (?:\w+ )?(?:remix|modify|alter|change)\w*)\b`)
-	noShare = regexp.MustCompile(`(?i)\b(?:personal use|private use|all rights reserved|without (?:\w+ ){0,3}permission|redistribut\w*|(?:not|don'?t|never) (?:\w+ )?(?:share|upload|publish|copy|distribute)\w*|nur privat\w*|privatgebrauch)\b`)
+	noSale = regexp.MustCompile(
+		`(?i)\b(?:(?:non-?)?commercial\w*|sell\w*|sold|sale|sales|resell\w*|profit|kommerziell\w*|verkauf\w*)\b`)
+	noRemix = regexp.MustCompile(
+		`(?i)\b(?:no derivati\w+|no ?derivs?|(?:not|no|don'?t|never) (?:\w+ )?(?:remix|modify|alter|change)\w*)\b`)
+	noShare = regexp.MustCompile(
+		`(?i)\b(?:personal use|private use|all rights reserved|without (?:\w+ ){0,3}permission|redistribut\w*|(?:not|don'?t|never) (?:\w+ )?(?:share|upload|publish|copy|distribute)\w*|nur privat\w*|privatgebrauch)\b`)
 )
 
 // FromReadme returns the license that a description names in lines about its license. It returns
@@ -57,7 +64,8 @@ func FromReadme(text string) ID {
 		}
 	}
 	terms, beside := found.Terms(), rest.String()
-	if found == "" || terms.Sell && noSale.MatchString(beside) || terms.Adapt && noRemix.MatchString(beside) || terms.Share && noShare.MatchString(beside) {
+	if found == "" || terms.Sell && noSale.MatchString(beside) || terms.Adapt && noRemix.MatchString(beside) ||
+		terms.Share && noShare.MatchString(beside) {
 		return Unknown
 	}
 	return found

@@ -38,8 +38,10 @@ func TestTexts(t *testing.T) {
 
 func TestStricter(t *testing.T) {
 	for _, c := range [][3]ID{
-		{"CC-BY-4.0", "CC-BY-NC-4.0", "CC-BY-NC-4.0"}, {"CC-BY-NC-ND-4.0", "CC-BY-4.0", "CC-BY-NC-ND-4.0"}, {"CC0-1.0", "CC0-1.0", "CC0-1.0"},
-		{"CC-BY-ND-4.0", "CC-BY-NC-4.0", Unknown}, {"CC-BY-4.0", Unknown, Unknown}, {AllRightsReserved, "MIT", AllRightsReserved},
+		{"CC-BY-4.0", "CC-BY-NC-4.0", "CC-BY-NC-4.0"}, {"CC-BY-NC-ND-4.0", "CC-BY-4.0", "CC-BY-NC-ND-4.0"},
+		{"CC0-1.0", "CC0-1.0", "CC0-1.0"},
+		{"CC-BY-ND-4.0", "CC-BY-NC-4.0", Unknown}, {"CC-BY-4.0", Unknown, Unknown},
+		{AllRightsReserved, "MIT", AllRightsReserved},
 	} {
 		if got := Stricter(c[0], c[1]); got != c[2] {
 			t.Errorf("Stricter(%s, %s) = %s, want %s", c[0], c[1], got, c[2])

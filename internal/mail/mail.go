@@ -90,7 +90,8 @@ func New(rawURL, from string) (*Sender, error) {
 	if err != nil {
 		return nil, errors.New("mail: the URL of the mail server is invalid") // err contains the password
 	}
-	s := &Sender{host: u.Hostname(), from: from, options: []mail.Option{mail.WithTimeout(timeout), mail.WithDialContextFunc(dial)}}
+	s := &Sender{host: u.Hostname(), from: from, options: []mail.Option{mail.WithTimeout(timeout),
+		mail.WithDialContextFunc(dial)}}
 	port := 587
 	switch {
 	case u.Scheme == "smtps":
@@ -110,7 +111,8 @@ func New(rawURL, from string) (*Sender, error) {
 	}
 	s.options = append(s.options, mail.WithPort(port))
 	if password, ok := u.User.Password(); ok {
-		s.options = append(s.options, mail.WithSMTPAuth(mail.SMTPAuthAutoDiscover), mail.WithUsername(u.User.Username()), mail.WithPassword(password))
+		s.options = append(s.options, mail.WithSMTPAuth(mail.SMTPAuthAutoDiscover), mail.WithUsername(u.User.Username()),
+			mail.WithPassword(password))
 	}
 	if _, err := mail.NewClient(s.host, s.options...); err != nil {
 		return nil, fmt.Errorf("mail: %w", err)
@@ -133,7 +135,8 @@ func (s *Sender) Send(ctx context.Context, m Message) error {
 	}
 	err = client.DialAndSendWithContext(ctx, message)
 	var refused *mail.SendError
-	if errors.As(err, &refused) && !refused.IsTemp() && refused.ErrorCode() >= 500 && refused.ErrorCode() != authenticationRequired {
+	if errors.As(err, &refused) && !refused.IsTemp() && refused.ErrorCode() >= 500 &&
+		refused.ErrorCode() != authenticationRequired {
 		return fmt.Errorf("mail: %w: %w", ErrPermanent, err)
 	}
 	if err != nil {

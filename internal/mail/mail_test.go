@@ -71,7 +71,8 @@ func TestEncryptedAndAuthenticated(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := box.Next()
-			want := mailtest.Mail{From: from, To: message.To, Subject: message.Subject, Text: strings.ReplaceAll(message.Text, "\n", "\r\n"), Encrypted: true, User: "meshyard"}
+			want := mailtest.Mail{From: from, To: message.To, Subject: message.Subject, Text: strings.ReplaceAll(message.Text,
+				"\n", "\r\n"), Encrypted: true, User: "meshyard"}
 			if got.Text = strings.ReplaceAll(strings.ReplaceAll(got.Text, "\r\n", "\n"), "\n", "\r\n"); got != want {
 				t.Errorf("got %+v, want %+v", got, want)
 			}
@@ -97,13 +98,21 @@ func TestNothingWithoutTLS(t *testing.T) {
 		options mailtest.Options
 		url     func(string) string
 	}{
-		"no STARTTLS":                       {account, func(u string) string { return strings.Replace(u, "optional", "required", 1) }},
-		"no STARTTLS, by default":           {account, func(u string) string { return strings.Replace(u, "?starttls=optional", "", 1) }},
-		"no STARTTLS and no password":       {mailtest.Options{}, func(u string) string { return strings.Replace(u, "?starttls=optional", "", 1) }},
-		"STARTTLS is optional":              {account, func(u string) string { return u }},
-		"the certificate of another host":   {offers(certificate), func(u string) string { return strings.Replace(u, "127.0.0.1", "localhost", 1) }},
-		"the same where TLS is optional":    {offers(certificate), func(u string) string { return strings.Replace(u, "127.0.0.1", "localhost", 1) + "?starttls=optional" }},
-		"a server that has no TLS on smtps": {account, func(u string) string { return strings.Replace(u, "smtp:", "smtps:", 1) }},
+		"no STARTTLS": {account,
+			func(u string) string { return strings.Replace(u, "optional", "required", 1) }},
+		"no STARTTLS, by default": {account, func(u string) string {
+			return strings.Replace(u, "?starttls=optional",
+				"", 1)
+		}},
+		"no STARTTLS and no password": {mailtest.Options{},
+			func(u string) string { return strings.Replace(u, "?starttls=optional", "", 1) }},
+		"STARTTLS is optional": {account, func(u string) string { return u }},
+		"the certificate of another host": {offers(certificate),
+			func(u string) string { return strings.Replace(u, "127.0.0.1", "localhost", 1) }},
+		"the same where TLS is optional": {offers(certificate),
+			func(u string) string { return strings.Replace(u, "127.0.0.1", "localhost", 1) + "?starttls=optional" }},
+		"a server that has no TLS on smtps": {account,
+			func(u string) string { return strings.Replace(u, "smtp:", "smtps:", 1) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -114,7 +123,8 @@ func TestNothingWithoutTLS(t *testing.T) {
 			}
 			box.None()
 			sent := box.Unencrypted()
-			for _, secret := range []string{password, base64.StdEncoding.EncodeToString([]byte(password)), base64.StdEncoding.EncodeToString([]byte("\x00meshyard\x00" + password)), message.Text} {
+			for _, secret := range []string{password, base64.StdEncoding.EncodeToString([]byte(password)),
+				base64.StdEncoding.EncodeToString([]byte("\x00meshyard\x00" + password)), message.Text} {
 				if strings.Contains(sent, secret) {
 					t.Errorf("it sent %q without TLS", sent)
 				}
@@ -127,7 +137,8 @@ func TestNothingWithoutTLS(t *testing.T) {
 // can change it.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	box := mailtest.New(t, mailtest.Options{TLS: certificate, Mechanisms: []string{"PLAIN"}, Username: "meshyard", Password: "right"})
+	box := mailtest.New(t, mailtest.Options{TLS: certificate, Mechanisms: []string{"PLAIN"}, Username: "meshyard",
+		Password: "right"})
 	open := mailtest.New(t, mailtest.Options{})
 	for name, c := range map[string]struct {
 		url, to   string

@@ -13,11 +13,16 @@ func hostile() map[string]string {
 	texts := map[string]string{}
 	add := func(name, text string) { texts[name] = text[:min(len(text), longest)] }
 	units := []string{
-		"[a](", "- ", "> ", "1. ", "* ", "+ ", ">", "*", "_", "`", "~", "<", "![", "[", "]", "[^", "[]", "[a]", "![a](", "[a](<", "[a](b \"", "[a](b '", "[a](b (", "[a][", "[a][b", "[a](b)", "[[a](b)", "![a](b)",
-		"www.a", " www.a", " www.a.b", "(www.a", "http://", " http://", " http://a", " http://a.b/", " http://a.b;", "(http://a.b)", "a@b.c", " a@b.c", "a@", " a@", " a", "a", "a.", "*a", "&", "&a", "&amp;", "&#", "\\", "\\a", "\"",
-		"*a_ ", "**x*", "*a ", " *a", "a*", "a_", "_a ", "*a_b", "~a ", "~~a", "a~~", "~~a ", "a**b", "*_", "*~_", "**a *a ", "*a **a ", "a***", " ***a", "*_~a ", "*a*", "**a**", "*a*_b_", "_*a*_",
-		"<a", "<a ", "<a b=\"", "<a b='", "<!--", "<!-", "<?", "<!A", "<![CDATA[", "</a", "<http:", "<a@", "<a@b.", "<a>", "<b>", "<b>a</b>", "<a href=\"b\">", "<div>", "<!", "</", "<a b=c ", "<table>", "<td>", "<script>", "<x:",
-		"``a", "`a", "`` ", "` ``", "(", ")", "[a](b(", "[a](\\", "|", "a|", "|-", "- - ", "-", "=", "#", "# ", "1)", "\t", " ", "\x00", "\xff", "\r", "é", "☃ ", "[☃", "*☃",
+		"[a](", "- ", "> ", "1. ", "* ", "+ ", ">", "*", "_", "`", "~", "<", "![", "[", "]", "[^", "[]", "[a]", "![a](",
+		"[a](<", "[a](b \"", "[a](b '", "[a](b (", "[a][", "[a][b", "[a](b)", "[[a](b)", "![a](b)",
+		"www.a", " www.a", " www.a.b", "(www.a", "http://", " http://", " http://a", " http://a.b/", " http://a.b;",
+		"(http://a.b)", "a@b.c", " a@b.c", "a@", " a@", " a", "a", "a.", "*a", "&", "&a", "&amp;", "&#", "\\", "\\a", "\"",
+		"*a_ ", "**x*", "*a ", " *a", "a*", "a_", "_a ", "*a_b", "~a ", "~~a", "a~~", "~~a ", "a**b", "*_", "*~_", "**a *a ",
+		"*a **a ", "a***", " ***a", "*_~a ", "*a*", "**a**", "*a*_b_", "_*a*_",
+		"<a", "<a ", "<a b=\"", "<a b='", "<!--", "<!-", "<?", "<!A", "<![CDATA[", "</a", "<http:", "<a@", "<a@b.", "<a>",
+		"<b>", "<b>a</b>", "<a href=\"b\">", "<div>", "<!", "</", "<a b=c ", "<table>", "<td>", "<script>", "<x:",
+		"``a", "`a", "`` ", "` ``", "(", ")", "[a](b(", "[a](\\", "|", "a|", "|-", "- - ", "-", "=", "#", "# ", "1)", "\t",
+		" ", "\x00", "\xff", "\r", "é", "☃ ", "[☃", "*☃",
 	}
 	for _, u := range units {
 		add(u, strings.Repeat(u, longest/len(u)))
@@ -28,7 +33,8 @@ func hostile() map[string]string {
 		add(u+" in short paragraphs", strings.Repeat(strings.Repeat(u, 80/len(u)+1)+"\n\n", longest/80+1))
 		add(u+" in items", strings.Repeat("- "+u+"\n", longest/(len(u)+3)))
 		add(u+" in half a text of letters", strings.Repeat(u, longest/2/len(u))+strings.Repeat("a", longest/2))
-		add(u+" before closers", strings.Repeat(u, longest/3/len(u))+strings.Repeat("a)", longest/6)+strings.Repeat("]", longest/3))
+		add(u+" before closers", strings.Repeat(u, longest/3/len(u))+strings.Repeat("a)", longest/6)+strings.Repeat("]",
+			longest/3))
 		add(u+" in a table", "|a|b|\n|-|-|\n"+strings.Repeat("|"+u+"|\n", longest/(len(u)+3)))
 	}
 	// Nesting that grows with each line.
@@ -50,23 +56,32 @@ func hostile() map[string]string {
 		add("saw of "+unit, b.String())
 		for _, depth := range []int{5, 10, 20, 40, 80, 160} {
 			add(fmt.Sprintf("%d deep %s", depth, unit), strings.Repeat(strings.Repeat(unit, depth)+"a\n", longest/depth/2))
-			add(fmt.Sprintf("%d deep %s with short lines", depth, unit), strings.Repeat(unit, depth)+"a\n"+strings.Repeat("a\n", longest/2))
-			add(fmt.Sprintf("%d deep %s with blank lines", depth, unit), strings.Repeat(unit, depth)+"a\n"+strings.Repeat("\n", longest))
-			add(fmt.Sprintf("%d deep %s with empty quotes", depth, unit), strings.Repeat(unit, depth)+"a\n"+strings.Repeat(">\n", longest/2))
-			add(fmt.Sprintf("%d deep %s again and again", depth, unit), strings.Repeat(strings.Repeat(unit, depth)+"a\n\n", longest/depth/2))
-			add(fmt.Sprintf("%d deep %s under indentation", depth, unit), strings.Repeat(unit, depth)+"a\n"+strings.Repeat(strings.Repeat(" ", 2*depth)+"- a\n", longest/(2*depth+4)))
+			add(fmt.Sprintf("%d deep %s with short lines", depth, unit), strings.Repeat(unit, depth)+"a\n"+strings.Repeat("a\n",
+				longest/2))
+			add(fmt.Sprintf("%d deep %s with blank lines", depth, unit), strings.Repeat(unit, depth)+"a\n"+strings.Repeat("\n",
+				longest))
+			add(fmt.Sprintf("%d deep %s with empty quotes", depth, unit), strings.Repeat(unit, depth)+"a\n"+strings.Repeat(">\n",
+				longest/2))
+			add(fmt.Sprintf("%d deep %s again and again", depth, unit), strings.Repeat(strings.Repeat(unit, depth)+"a\n\n",
+				longest/depth/2))
+			add(fmt.Sprintf("%d deep %s under indentation", depth, unit),
+				strings.Repeat(unit, depth)+"a\n"+strings.Repeat(strings.Repeat(" ", 2*depth)+"- a\n", longest/(2*depth+4)))
 		}
 	}
-	for _, marks := range [][2]string{{"- a\n", "* a\n"}, {"-\n", "*\n"}, {"1. a\n", "1) a\n"}, {"#\n", "-\n"}, {"> a\n", "- a\n"}, {"a\n", "-\n"}, {"a\n", "=\n"}, {"a|b\n", "-|-\n"}, {"```\n", "~~~\n"}} {
+	for _, marks := range [][2]string{{"- a\n", "* a\n"}, {"-\n", "*\n"}, {"1. a\n", "1) a\n"}, {"#\n", "-\n"},
+		{"> a\n", "- a\n"}, {"a\n", "-\n"}, {"a\n", "=\n"}, {"a|b\n", "-|-\n"}, {"```\n", "~~~\n"}} {
 		add("turns of "+marks[0]+marks[1], strings.Repeat(marks[0]+marks[1], longest/2))
 	}
 	add("lists in a quotation with empty lines", "> "+strings.Repeat("- ", 160)+"a\n"+strings.Repeat(">\n", longest/2))
 	add("paragraph of vertical tabs", strings.Repeat("[a](\n\v\n", longest/7))
 	// Definitions.
 	for _, n := range []int{1, 10, 100, 1000, 10_000, 30_000} {
-		add(fmt.Sprintf("reference to %d characters", n), "[a]: "+strings.Repeat("b", n)+"\n\n"+strings.Repeat("[a]", longest/3))
-		add(fmt.Sprintf("spaced reference to %d characters", n), "[a]: "+strings.Repeat("b", n)+"\n\n"+strings.Repeat("[a]\n\n", longest/5))
-		add(fmt.Sprintf("reference with a title of %d characters", n), "[a]: b '"+strings.Repeat("&", n)+"'\n\n"+strings.Repeat("[a] ", longest/4))
+		add(fmt.Sprintf("reference to %d characters", n), "[a]: "+strings.Repeat("b", n)+"\n\n"+strings.Repeat("[a]",
+			longest/3))
+		add(fmt.Sprintf("spaced reference to %d characters", n),
+			"[a]: "+strings.Repeat("b", n)+"\n\n"+strings.Repeat("[a]\n\n", longest/5))
+		add(fmt.Sprintf("reference with a title of %d characters", n),
+			"[a]: b '"+strings.Repeat("&", n)+"'\n\n"+strings.Repeat("[a] ", longest/4))
 	}
 	var numbered, used strings.Builder
 	for i := 0; i < 8000; i++ {
@@ -98,8 +113,10 @@ func hostile() map[string]string {
 		}
 	}
 	for _, n := range []int{10, 100, 300, 1000, 3000, 10_000} {
-		add(fmt.Sprintf("table of %d columns", n), strings.Repeat("|a", n)+"|\n"+strings.Repeat("|-", n)+"|\n"+strings.Repeat("|\n", longest/2))
-		add(fmt.Sprintf("full table of %d columns", n), strings.Repeat("|a", n)+"|\n"+strings.Repeat("|-", n)+"|\n"+strings.Repeat(strings.Repeat("|a", n)+"|\n", longest/n/2))
+		add(fmt.Sprintf("table of %d columns", n), strings.Repeat("|a", n)+"|\n"+strings.Repeat("|-",
+			n)+"|\n"+strings.Repeat("|\n", longest/2))
+		add(fmt.Sprintf("full table of %d columns", n), strings.Repeat("|a", n)+"|\n"+strings.Repeat("|-",
+			n)+"|\n"+strings.Repeat(strings.Repeat("|a", n)+"|\n", longest/n/2))
 		add(fmt.Sprintf("emphasis over %d links", n), strings.Repeat("*a", longest/4)+strings.Repeat("[a](b)", n))
 		add(fmt.Sprintf("%d links over emphasis", n), strings.Repeat("[a](b)", n)+strings.Repeat("*a", longest/4))
 		add(fmt.Sprintf("%d links in brackets", n), strings.Repeat("[", n)+strings.Repeat("[a](b)", n)+strings.Repeat("]", n))

@@ -89,7 +89,8 @@ func addresses(document ast.Node) int {
 	return total
 }
 
-var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\x00", "\ufffd", "\r\n", "<br>", "\n", "<br>", "\r", "<br>")
+var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\x00", "\ufffd", "\r\n", "<br>", "\n",
+	"<br>", "\r", "<br>")
 
 // Plain returns HTML that shows a text as it was written: escaped, in one paragraph, with its line
 // breaks.

@@ -14,7 +14,8 @@ func TestShaded(t *testing.T) {
 	}{{40, 24}, {100, 8}} {
 		s := box().Shaded(c.angle)
 		if s.Vertices() != c.vertices || s.Triangles() != 12 {
-			t.Errorf("with %v degrees: %d vertices, %d triangles, want %d and 12", c.angle, s.Vertices(), s.Triangles(), c.vertices)
+			t.Errorf("with %v degrees: %d vertices, %d triangles, want %d and 12", c.angle, s.Vertices(), s.Triangles(),
+				c.vertices)
 		}
 		for v := range uint32(s.Vertices()) {
 			n, p := [3]float32(s.Normals[3*v:3*v+3]), s.At(v)
@@ -75,7 +76,8 @@ func TestShadedAny(t *testing.T) {
 				several += len(normals) - 1
 			}
 			if got.Vertices() != want || len(got.Normals) != 3*want {
-				t.Errorf("height %v: %d vertices and %d coordinates of normals, want %d vertices", flat, got.Vertices(), len(got.Normals), want)
+				t.Errorf("height %v: %d vertices and %d coordinates of normals, want %d vertices", flat, got.Vertices(),
+					len(got.Normals), want)
 			}
 			for i, n := range corner {
 				v := got.Indices[i]

@@ -127,7 +127,8 @@ func Mean(colors ...uint32) (mean uint32) {
 // At returns the color of the pixel at texture coordinates.
 func (t *Texture) At(u, v float64) uint32 {
 	l := &t.levels[0]
-	x, y := min(int(fold(u, t.WrapU)*float64(l.width)), l.width-1), min(int(fold(v, t.WrapV)*float64(l.height)), l.height-1)
+	x, y := min(int(fold(u, t.WrapU)*float64(l.width)), l.width-1), min(int(fold(v, t.WrapV)*float64(l.height)),
+		l.height-1)
 	return l.pixels[y*l.width+x]
 }
 
@@ -150,7 +151,8 @@ func (t *Texture) Sample(u, v float64, level int) uint32 {
 	left, right, x := neighbors(u, t.WrapU, l.width)
 	top, bottom, y := neighbors(v, t.WrapV, l.height)
 	top, bottom = top*l.width, bottom*l.width
-	return between(between(l.pixels[top+left], l.pixels[top+right], x), between(l.pixels[bottom+left], l.pixels[bottom+right], x), y)
+	return between(between(l.pixels[top+left], l.pixels[top+right], x),
+		between(l.pixels[bottom+left], l.pixels[bottom+right], x), y)
 }
 
 // neighbors returns the pixels whose centers are before and after a texture coordinate, and the

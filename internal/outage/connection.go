@@ -16,7 +16,8 @@ func (e *connectionError) Unwrap() error { return e.err }
 
 // Dial wraps the dial function of a database driver so that [Of] recognizes connections that fail
 // while they are in use.
-func Dial(dial func(ctx context.Context, network, address string) (net.Conn, error)) func(ctx context.Context, network, address string) (net.Conn, error) {
+func Dial(dial func(ctx context.Context, network, address string) (net.Conn, error)) func(ctx context.Context, network,
+	address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dial(ctx, network, address)
 		if err != nil {

@@ -43,7 +43,8 @@ var (
 
 // ErrReplaced matches the error of a SQLite database whose file was deleted or replaced while it
 // was open. What is written to it is lost when the process ends.
-var ErrReplaced = errors.New("the file of the database was deleted or replaced: stop this server before you do that, and start it again")
+var ErrReplaced = errors.New(
+	"the file of the database was deleted or replaced: stop this server before you do that, and start it again")
 
 // RetryAfter is the time after which clients should retry a request that failed because of an
 // outage.
@@ -127,7 +128,8 @@ func ofPostgres(err error) *apierror.Error {
 	}
 	var connect *pgconn.ConnectError
 	var lost *connectionError
-	if errors.As(err, &connect) || errors.As(err, &lost) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
+	if errors.As(err, &connect) || errors.As(err, &lost) || errors.Is(err, driver.ErrBadConn) ||
+		errors.Is(err, sql.ErrConnDone) {
 		return databaseDown
 	}
 	// The driver found the connection closed before it sent anything.

@@ -86,7 +86,8 @@ func writeReadOnly(t *testing.T) error {
 // answered returns the error of a call to S3 that was answered with a status.
 func answered(status int) error {
 	response := &smithyhttp.Response{Response: &http.Response{StatusCode: status}}
-	return &smithy.OperationError{ServiceID: "S3", OperationName: "PutObject", Err: &smithyhttp.ResponseError{Response: response, Err: errors.New("answered")}}
+	return &smithy.OperationError{ServiceID: "S3", OperationName: "PutObject",
+		Err: &smithyhttp.ResponseError{Response: response, Err: errors.New("answered")}}
 }
 
 // TestLogOnce replaces the default logger, so it cannot be parallel.

@@ -22,8 +22,9 @@ func binaries(ctx context.Context) (string, error) {
 	if bin := installed(ctx); bin != "" {
 		return bin, nil
 	}
-	missing := errors.New("no PostgreSQL to test on: run \"sudo apt-get install postgresql\" or \"brew install postgresql\"" +
-		" (13 or newer), or set " + Variable + " to the postgres:// URL of a role that may create databases")
+	missing := errors.New(
+		"no PostgreSQL to test on: run \"sudo apt-get install postgresql\" or \"brew install postgresql\"" +
+			" (13 or newer), or set " + Variable + " to the postgres:// URL of a role that may create databases")
 	if _, err := exec.LookPath("apt-get"); err != nil {
 		return "", missing
 	}

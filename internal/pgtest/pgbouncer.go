@@ -50,8 +50,9 @@ func startPooler(s *session, mode string, connections int) (*pooler, error) {
 	for name, content := range map[string]string{
 		"users": strconv.Quote(s.address.User.Username()) + " " + strconv.Quote(password) + "\n",
 		// server_round_robin: consecutive transactions get different connections.
-		"pgbouncer.ini": fmt.Sprintf("[databases]\n* = host=%s port=%s\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %s\nunix_socket_dir =\n"+
-			"auth_type = trust\nauth_file = %s/users\npool_mode = %s\ndefault_pool_size = %d\nserver_round_robin = 1\nmax_client_conn = 2000\n",
+		"pgbouncer.ini": fmt.Sprintf(
+			"[databases]\n* = host=%s port=%s\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %s\nunix_socket_dir =\n"+
+				"auth_type = trust\nauth_file = %s/users\npool_mode = %s\ndefault_pool_size = %d\nserver_round_robin = 1\nmax_client_conn = 2000\n",
 			s.address.Hostname(), serverPort, port, folder, mode, connections),
 	} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o644); err != nil {
@@ -61,7 +62,8 @@ func startPooler(s *session, mode string, connections int) (*pooler, error) {
 	var output bytes.Buffer
 	// PgBouncer does not handle SIGQUIT, and newer versions wait for clients after SIGTERM.
 	script := strings.Replace(supervise, "kill -QUIT", "kill -KILL", 1)
-	server := command(context.Background(), who, "/bin/sh", "-c", script, "sh", folder, program, filepath.Join(folder, "pgbouncer.ini"))
+	server := command(context.Background(), who, "/bin/sh", "-c", script, "sh", folder, program,
+		filepath.Join(folder, "pgbouncer.ini"))
 	server.SysProcAttr.Setpgid = true
 	server.Stdout, server.Stderr = &output, &output
 	leash, err := server.StdinPipe()

@@ -106,7 +106,8 @@ func TestStart(t *testing.T) {
 	t.Cleanup(stop)
 	conn := connect(t, address)
 	var version string
-	if err := conn.QueryRow(t.Context(), "SELECT version()").Scan(&version); err != nil || !strings.HasPrefix(version, "PostgreSQL ") {
+	if err := conn.QueryRow(t.Context(), "SELECT version()").Scan(&version); err != nil ||
+		!strings.HasPrefix(version, "PostgreSQL ") {
 		t.Errorf("version is %q (error %v), want PostgreSQL …", version, err)
 	}
 	stop()

@@ -118,7 +118,8 @@ func (s *session) seal(template string) error {
 	if err := s.exec(fmt.Sprintf("ALTER DATABASE %s ALLOW_CONNECTIONS false", template)); err != nil {
 		return fmt.Errorf("seal template: %w", err)
 	}
-	if err := s.exec(fmt.Sprintf("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '%s'", template)); err != nil {
+	if err := s.exec(fmt.Sprintf("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '%s'",
+		template)); err != nil {
 		return fmt.Errorf("seal template: %w", err)
 	}
 	return nil

@@ -21,7 +21,8 @@ func Replicated(t testing.TB) (primary, standby string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := slices.Concat(settings, forgetful, []string{"wal_level=replica", "max_wal_senders=4", "hot_standby=on", "wal_receiver_status_interval=1"})
+	options := slices.Concat(settings, forgetful, []string{"wal_level=replica", "max_wal_senders=4", "hot_standby=on",
+		"wal_receiver_status_interval=1"})
 	sweepFolders(place())
 	primary, stop, err := startPrivate(ctx, bin, place(), options)
 	if err != nil {
@@ -52,8 +53,10 @@ func copyCluster(ctx context.Context, bin, folder, primary string, who *syscall.
 	if err != nil {
 		return err
 	}
-	out, err := command(ctx, who, filepath.Join(filepath.Dir(postgres), "pg_basebackup"), "--pgdata="+filepath.Join(folder, "data"), "--host="+u.Hostname(),
-		"--port="+u.Port(), "--username=postgres", "--write-recovery-conf", "--wal-method=stream", "--checkpoint=fast", "--no-sync").CombinedOutput()
+	out, err := command(ctx, who, filepath.Join(filepath.Dir(postgres), "pg_basebackup"),
+		"--pgdata="+filepath.Join(folder, "data"), "--host="+u.Hostname(),
+		"--port="+u.Port(), "--username=postgres", "--write-recovery-conf", "--wal-method=stream", "--checkpoint=fast",
+		"--no-sync").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("pg_basebackup: %w\n%s", err, out)
 	}

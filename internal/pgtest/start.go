@@ -79,7 +79,8 @@ func startPrivate(ctx context.Context, bin, dir string, settings []string) (addr
 }
 
 // startWith runs a server in a new folder within dir.
-func startWith(dir string, run func(folder string, who *syscall.Credential) (string, func(), error)) (address string, stop func(), err error) {
+func startWith(dir string, run func(folder string, who *syscall.Credential) (string, func(), error)) (
+	address string, stop func(), err error) {
 	who, err := unprivileged()
 	if err != nil {
 		return "", nil, err
@@ -100,8 +101,10 @@ func startWith(dir string, run func(folder string, who *syscall.Credential) (str
 }
 
 // runServer creates a cluster in the folder and runs a server on it. end stops the server.
-func runServer(ctx context.Context, bin, folder string, settings []string, who *syscall.Credential) (address string, end func(), err error) {
-	out, err := command(ctx, who, filepath.Join(bin, "initdb"), "--pgdata="+filepath.Join(folder, "data"), "--username=postgres",
+func runServer(ctx context.Context, bin, folder string, settings []string,
+	who *syscall.Credential) (address string, end func(), err error) {
+	out, err := command(ctx, who, filepath.Join(bin, "initdb"), "--pgdata="+filepath.Join(folder, "data"),
+		"--username=postgres",
 		"--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync").CombinedOutput()
 	if err != nil {
 		return "", nil, fmt.Errorf("initdb: %w\n%s", err, out)
@@ -110,7 +113,8 @@ func runServer(ctx context.Context, bin, folder string, settings []string, who *
 }
 
 // serve runs a server on the cluster in the folder. end stops the server.
-func serve(ctx context.Context, bin, folder string, settings []string, who *syscall.Credential) (address string, end func(), err error) {
+func serve(ctx context.Context, bin, folder string, settings []string,
+	who *syscall.Credential) (address string, end func(), err error) {
 	port, err := freePort()
 	if err != nil {
 		return "", nil, err
@@ -124,7 +128,8 @@ func serve(ctx context.Context, bin, folder string, settings []string, who *sysc
 	defer log.Close()
 
 	name := filepath.Base(folder)
-	args := []string{"-c", supervise, "sh", folder, filepath.Join(bin, "postgres"), "-D", filepath.Join(folder, "data"), "-p", port,
+	args := []string{"-c", supervise, "sh", folder, filepath.Join(bin, "postgres"), "-D", filepath.Join(folder, "data"),
+		"-p", port,
 		"-c", "cluster_name=" + name}
 	for _, setting := range settings {
 		args = append(args, "-c", setting)

@@ -7,7 +7,8 @@ import (
 	"errors"
 )
 
-var errNoUnix = errors.New("a private PostgreSQL server needs Unix: set " + Variable + " to the postgres:// URL of a role that may create databases")
+var errNoUnix = errors.New("a private PostgreSQL server needs Unix: set " + Variable +
+	" to the postgres:// URL of a role that may create databases")
 
 func startForgetful(context.Context, []string) (address string, stop func(), err error) {
 	return "", nil, errNoUnix

@@ -70,7 +70,8 @@ func TestSweepDatabases(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer third.conn.Close(t.Context())
-		if err := third.conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_database WHERE datname = $1", left).Scan(&n); err != nil {
+		if err := third.conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_database WHERE datname = $1", left).
+			Scan(&n); err != nil {
 			t.Fatal(err)
 		}
 		return n
@@ -88,7 +89,8 @@ func TestSweepDatabases(t *testing.T) {
 }
 
 func TestIsOpen(t *testing.T) {
-	for mode, want := range map[os.FileMode]bool{0o777: true, os.ModeSticky | 0o777: true, 0o755: false, 0o700: false, 0o776: false} {
+	for mode, want := range map[os.FileMode]bool{0o777: true, os.ModeSticky | 0o777: true, 0o755: false, 0o700: false,
+		0o776: false} {
 		folder := t.TempDir()
 		if err := os.Chmod(folder, mode); err != nil {
 			t.Fatal(err)
@@ -109,14 +111,16 @@ func TestRootCommand(t *testing.T) {
 	if _, err := rootCommand(t.Context(), 1000); err == nil {
 		t.Error("without sudo: no error")
 	}
-	for script, works := range map[string]bool{"#!/bin/sh\n[ \"$*\" = '-n true' ]\n": true, "#!/bin/sh\necho a password is required; exit 1\n": false} {
+	for script, works := range map[string]bool{"#!/bin/sh\n[ \"$*\" = '-n true' ]\n": true,
+		"#!/bin/sh\necho a password is required; exit 1\n": false} {
 		folder := t.TempDir()
 		if err := os.WriteFile(filepath.Join(folder, "sudo"), []byte(script), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		t.Setenv("PATH", folder)
 		got, err := rootCommand(t.Context(), 1000)
-		if works && (err != nil || strings.Join(got, " ") != "sudo -n") || !works && (err == nil || !strings.Contains(err.Error(), "a password is required")) {
+		if works && (err != nil || strings.Join(got, " ") != "sudo -n") || !works &&
+			(err == nil || !strings.Contains(err.Error(), "a password is required")) {
 			t.Errorf("sudo works: %v; got %q, %v", works, got, err)
 		}
 	}

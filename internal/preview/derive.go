@@ -58,7 +58,8 @@ func imageMemory(limits mesh.Limits) int64 { return limits.Textures / 2 * 3 }
 // triangles that the mesh could still have. It removes them if they would take more in any case.
 func fitTextures(m *mesh.Mesh, limits mesh.Limits) {
 	const perTriangle, perPatch, perByte = 300, 250, 2
-	left := (limits.Triangles-int64(m.Triangles()))*bytesPerTriangle - int64(m.Triangles())*perTriangle - int64(len(m.Patches))*perPatch
+	left := (limits.Triangles-int64(m.Triangles()))*bytesPerTriangle - int64(m.Triangles())*perTriangle - int64(
+		len(m.Patches))*perPatch
 	images := map[*mesh.Image]bool{}
 	total, side := int64(0), 0
 	for i := range m.Patches {
@@ -86,7 +87,8 @@ func fitTextures(m *mesh.Mesh, limits mesh.Limits) {
 // *mesh.Error if the file is invalid or exceeds the limits; other errors come from put, src or ctx.
 // The result has no parts if there is nothing to show, which is no error: most G-code files have no
 // image.
-func Derive(ctx context.Context, src Source, subject Subject, limits mesh.Limits, put Put, progress func(stage string, done float64)) (Result, error) {
+func Derive(ctx context.Context, src Source, subject Subject, limits mesh.Limits, put Put,
+	progress func(stage string, done float64)) (Result, error) {
 	switch subject {
 	case Image:
 		progress("decode", 0)
@@ -132,7 +134,8 @@ func Derive(ctx context.Context, src Source, subject Subject, limits mesh.Limits
 // deriveProject makes the preview of a 3MF file, which may be the project of a slicer. The image is
 // that of the first plate if the project has one, and else a rendering. A sliced project may have
 // no meshes.
-func deriveProject(ctx context.Context, src Source, subject Subject, limits mesh.Limits, put Put, progress func(stage string, done float64)) (Result, error) {
+func deriveProject(ctx context.Context, src Source, subject Subject, limits mesh.Limits, put Put,
+	progress func(stage string, done float64)) (Result, error) {
 	facts, picture, err := project.Read(ctx, decode.Source{ReaderAt: src, Size: src.Size}, limits)
 	if _, bad := errors.AsType[*mesh.Error](err); err != nil && !bad {
 		return Result{}, err
@@ -195,9 +198,11 @@ func putEmbedded(img image.Image, put Put) (Result, error) {
 }
 
 // deriveMesh makes the preview of a mesh. picture is its image; if it is nil, the mesh is rendered.
-func deriveMesh(ctx context.Context, src Source, subject Subject, picture image.Image, limits mesh.Limits, put Put, progress func(stage string, done float64)) (Result, error) {
+func deriveMesh(ctx context.Context, src Source, subject Subject, picture image.Image, limits mesh.Limits, put Put,
+	progress func(stage string, done float64)) (Result, error) {
 	at := func(stage string) func(float64) { return func(done float64) { progress(stage, done) } }
-	m, err := decode.Decode(ctx, decode.Source{ReaderAt: src, Size: src.Size, Name: "file." + string(subject)}, limits, at("read"))
+	m, err := decode.Decode(ctx, decode.Source{ReaderAt: src, Size: src.Size, Name: "file." + string(subject)}, limits,
+		at("read"))
 	if err != nil {
 		return Result{}, err
 	}
@@ -222,9 +227,11 @@ func deriveMesh(ctx context.Context, src Source, subject Subject, picture image.
 		return Result{}, err
 	}
 	r.Mesh = &Mesh{
-		Format: m.Format, Up: m.Up.String(), Triangles: int64(found.Triangles), Vertices: int64(found.Vertices), Components: int64(found.Components),
-		Min: found.Box.Min, Max: found.Box.Max, Size: found.Size, Volume: found.Volume, Area: found.Area, Watertight: found.Watertight,
-		Manifold: found.Manifold, Fingerprint: found.Fingerprint, Keys: found.Keys, Descriptor: found.Descriptor,
+		Format: m.Format, Up: m.Up.String(), Triangles: int64(found.Triangles), Vertices: int64(found.Vertices),
+		Components: int64(found.Components),
+		Min:        found.Box.Min, Max: found.Box.Max, Size: found.Size, Volume: found.Volume, Area: found.Area,
+		Watertight: found.Watertight,
+		Manifold:   found.Manifold, Fingerprint: found.Fingerprint, Keys: found.Keys, Descriptor: found.Descriptor,
 	}
 	if err := keepModel(ctx, m, shaded, r.Mesh, put, at); err != nil {
 		return Result{}, err
@@ -239,13 +246,15 @@ func putRendering(ctx context.Context, shaded *mesh.Mesh, put Put, progress func
 		return Result{}, err
 	}
 	r := Result{ImageFormat: thumbnail.PNG, Width: width, Height: height}
-	return r, put(ImagePart(thumbnail.Full, thumbnail.PNG), func(w io.Writer) error { return thumbnail.Encode(w, img, thumbnail.PNG) })
+	return r, put(ImagePart(thumbnail.Full, thumbnail.PNG),
+		func(w io.Writer) error { return thumbnail.Encode(w, img, thumbnail.PNG) })
 }
 
 // keepModel stores a mesh as GLB and as three.js JSON. The latter has no textures, and is decimated
 // to at most maxThreejs triangles, which browsers can display smoothly. shaded is the mesh with
 // normals, if they are computed yet.
-func keepModel(ctx context.Context, m, shaded *mesh.Mesh, about *Mesh, put Put, at func(stage string) func(float64)) error {
+func keepModel(ctx context.Context, m, shaded *mesh.Mesh, about *Mesh, put Put,
+	at func(stage string) func(float64)) error {
 	if shaded.Normals == nil {
 		shaded = m.Shaded(mesh.CreaseAngle)
 	}
@@ -272,7 +281,8 @@ func keepModel(ctx context.Context, m, shaded *mesh.Mesh, about *Mesh, put Put, 
 	at("write three.js JSON")(0)
 	return put(Threejs, func(w io.Writer) error {
 		z := gzip.NewWriter(w)
-		return errors.Join(threejs.Write(z, small, threejs.Options{Decimated: about.Decimated, Triangles: m.Triangles()}), z.Close())
+		return errors.Join(threejs.Write(z, small, threejs.Options{Decimated: about.Decimated, Triangles: m.Triangles()}),
+			z.Close())
 	})
 }
 

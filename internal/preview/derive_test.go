@@ -18,7 +18,8 @@ func derived(t *testing.T, subject Subject, file []byte) (parts []string, r Resu
 		parts = append(parts, part.Name)
 		return write(io.Discard)
 	}
-	r, err = Derive(t.Context(), Source{bytes.NewReader(file), int64(len(file))}, subject, mesh.DefaultLimits, put, func(string, float64) {})
+	r, err = Derive(t.Context(), Source{bytes.NewReader(file), int64(len(file))}, subject, mesh.DefaultLimits, put,
+		func(string, float64) {})
 	return parts, r, err
 }
 
@@ -37,10 +38,13 @@ func TestSlicedProject(t *testing.T) {
 		want   int // parts
 		reason mesh.Reason
 	}{
-		{"with an image", map[string]string{"3D/3dmodel.model": empty, "Metadata/plate_1.gcode": "G28", "Metadata/plate_1.png": string(picture)}, 1, ""},
-		{"without a model", map[string]string{"Metadata/plate_1.gcode": "G28", "Metadata/plate_1.png": string(picture)}, 1, ""},
+		{"with an image", map[string]string{"3D/3dmodel.model": empty, "Metadata/plate_1.gcode": "G28",
+			"Metadata/plate_1.png": string(picture)}, 1, ""},
+		{"without a model", map[string]string{"Metadata/plate_1.gcode": "G28", "Metadata/plate_1.png": string(picture)},
+			1, ""},
 		{"without an image", map[string]string{"3D/3dmodel.model": empty, "Metadata/plate_1.gcode": "G28"}, 0, ""},
-		{"with a damaged image, which is ignored", map[string]string{"3D/3dmodel.model": empty, "Metadata/plate_1.gcode": "G28", "Metadata/plate_1.png": "\x89PNG"}, 0, ""},
+		{"with a damaged image, which is ignored", map[string]string{"3D/3dmodel.model": empty,
+			"Metadata/plate_1.gcode": "G28", "Metadata/plate_1.png": "\x89PNG"}, 0, ""},
 		{"not sliced", map[string]string{"3D/3dmodel.model": empty, "Metadata/plate_1.png": string(picture)}, 0, mesh.Empty},
 	} {
 		parts, r, err := derived(t, Subject(mesh.ThreeMF), decodetest.ZIP(t, c.parts))
@@ -58,8 +62,10 @@ func TestSlicedProject(t *testing.T) {
 // failure.
 func TestGCodeWithoutImage(t *testing.T) {
 	t.Parallel()
-	for _, file := range []string{"G28\n", "GCDE\x01\x00\x00\x00\x00\x00" + "\x01\x00\x00\x00\x03\x00\x00\x00\x00\x00G28"} {
-		if parts, r, err := derived(t, GCode, []byte(file)); len(parts) > 0 || r.ImageFormat != "" || r.Printing != nil || err != nil {
+	for _, file := range []string{"G28\n", "GCDE\x01\x00\x00\x00\x00\x00" +
+		"\x01\x00\x00\x00\x03\x00\x00\x00\x00\x00G28"} {
+		if parts, r, err := derived(t, GCode, []byte(file)); len(parts) > 0 || r.ImageFormat != "" || r.Printing != nil ||
+			err != nil {
 			t.Errorf("%q: got the parts %v, %+v, %v; want none", file, parts, r, err)
 		}
 	}
@@ -73,15 +79,18 @@ func TestDesign(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	freeCAD := decodetest.ZIP(t, map[string]string{"Document.xml": "<Document/>", "thumbnails/Thumbnail.png": string(picture)})
+	freeCAD := decodetest.ZIP(t, map[string]string{"Document.xml": "<Document/>",
+		"thumbnails/Thumbnail.png": string(picture)})
 	for _, c := range []struct {
 		name string
 		file []byte
 		want int // parts
 	}{
 		{"FreeCAD", freeCAD, 1},
-		{"Fusion", decodetest.ZIP(t, map[string]string{"Manifest.dat": "", "FusionAssetName[Active]/Previews/small.png": string(picture)}), 1},
-		{"without an image", decodetest.ZIP(t, map[string]string{"Document.xml": "<Document/>", "other/small.png": string(picture)}), 0},
+		{"Fusion", decodetest.ZIP(t, map[string]string{"Manifest.dat": "",
+			"FusionAssetName[Active]/Previews/small.png": string(picture)}), 1},
+		{"without an image",
+			decodetest.ZIP(t, map[string]string{"Document.xml": "<Document/>", "other/small.png": string(picture)}), 0},
 		{"with a damaged image", decodetest.ZIP(t, map[string]string{"thumbnails/Thumbnail.png": "\x89PNG"}), 0},
 		{"truncated", freeCAD[:len(freeCAD)-30], 0},
 		{"no archive", []byte("solid"), 0},

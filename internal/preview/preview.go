@@ -42,8 +42,10 @@ var ImageTypes = []string{"image/png", "image/vnd.mozilla.apng", "image/jpeg", "
 
 // otherImages are the names of image formats that cannot be decoded, by content type.
 var otherImages = map[string]string{
-	"image/avif": "AVIF", "image/heic": "HEIC", "image/heic-sequence": "HEIC", "image/heif": "HEIF", "image/heif-sequence": "HEIF",
-	"image/tiff": "TIFF", "image/bmp": "BMP", "image/jxl": "JPEG XL", "image/jp2": "JPEG 2000", "image/jpx": "JPEG 2000", "image/jpm": "JPEG 2000",
+	"image/avif": "AVIF", "image/heic": "HEIC", "image/heic-sequence": "HEIC", "image/heif": "HEIF",
+	"image/heif-sequence": "HEIF",
+	"image/tiff":          "TIFF", "image/bmp": "BMP", "image/jxl": "JPEG XL", "image/jp2": "JPEG 2000",
+	"image/jpx": "JPEG 2000", "image/jpm": "JPEG 2000",
 }
 
 // Hint returns why a file with a name and a content type has no preview, and what its owner can do.
@@ -51,10 +53,12 @@ var otherImages = map[string]string{
 func Hint(name, contentType string) (reason Reason, what string) {
 	base, _, _ := strings.Cut(contentType, ";")
 	if format := otherImages[base]; format != "" {
-		return ImageFormat, fmt.Sprintf("Previews of %s images are not supported. To show this image, upload it as JPEG, PNG or WebP.", format)
+		return ImageFormat, fmt.Sprintf(
+			"Previews of %s images are not supported. To show this image, upload it as JPEG, PNG or WebP.", format)
 	}
 	if format := cad.FormatOf(name); format != "" {
-		return NoConverter, fmt.Sprintf("Previews of %s files are not supported here. To show this part, also upload it as STL or 3MF.", format.Title())
+		return NoConverter, fmt.Sprintf(
+			"Previews of %s files are not supported here. To show this part, also upload it as STL or 3MF.", format.Title())
 	}
 	return "", ""
 }

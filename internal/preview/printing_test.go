@@ -30,8 +30,10 @@ func TestPlatePicture(t *testing.T) {
 		rendered bool
 		plates   int
 	}{
-		{"a project", map[string]string{"Metadata/model_settings.config": plates, "Metadata/plate_1.png": string(picture)}, false, 1},
-		{"with a damaged image", map[string]string{"Metadata/model_settings.config": plates, "Metadata/plate_1.png": "\x89PNG"}, true, 1},
+		{"a project", map[string]string{"Metadata/model_settings.config": plates, "Metadata/plate_1.png": string(picture)},
+			false, 1},
+		{"with a damaged image", map[string]string{"Metadata/model_settings.config": plates,
+			"Metadata/plate_1.png": "\x89PNG"}, true, 1},
 		{"without plates", map[string]string{"Metadata/thumbnail.png": string(picture)}, true, 0},
 	} {
 		c.parts["3D/3dmodel.model"] = model

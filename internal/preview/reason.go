@@ -34,7 +34,8 @@ const (
 )
 
 // Reasons are all reasons.
-var Reasons = []Reason{Malformed, Unsupported, Encrypted, TooLarge, Empty, OutOfMemory, TooSlow, Missing, Crashed, Interrupted, ImageFormat, NoConverter}
+var Reasons = []Reason{Malformed, Unsupported, Encrypted, TooLarge, Empty, OutOfMemory, TooSlow, Missing, Crashed,
+	Interrupted, ImageFormat, NoConverter}
 
 // ReasonOf returns the reason of an error of a file. A preview process may have been taken over by
 // a file, so a reason that does not exist is Malformed.

@@ -53,7 +53,8 @@ func (p *project) application() error {
 var slicers = map[string]string{
 	"BambuStudio": "Bambu Studio", "OrcaSlicer": "OrcaSlicer", "PrusaSlicer": "PrusaSlicer", "SuperSlicer": "SuperSlicer",
 	"Creality_Print": "Creality Print", "CrealityPrint": "Creality Print", "Creality Print": "Creality Print",
-	"ElegooSlicer": "ElegooSlicer", "AnycubicSlicerNext": "Anycubic Slicer Next", "Cura": "Cura", "UltiMaker Cura": "Cura", "Ultimaker Cura": "Cura",
+	"ElegooSlicer": "ElegooSlicer", "AnycubicSlicerNext": "Anycubic Slicer Next", "Cura": "Cura", "UltiMaker Cura": "Cura",
+	"Ultimaker Cura": "Cura",
 }
 
 // program splits a text such as "PrusaSlicer-2.9.0+linux" into a name and a version.

@@ -17,7 +17,8 @@ const (
 )
 
 // projectKeys are the settings that are read, by the names that sliced.Settings.Set knows.
-var projectKeys = []string{"printer_model", "printer_settings_id", "nozzle_diameter", "layer_height", "sparse_infill_density",
+var projectKeys = []string{"printer_model", "printer_settings_id", "nozzle_diameter", "layer_height",
+	"sparse_infill_density",
 	"enable_support", "filament_type", "filament_colour", "filament_settings_id"}
 
 func (p *project) bambu() error {
@@ -202,7 +203,8 @@ func (p *project) sliceInfo(s *xmlscan.Scanner) error {
 					plate.Objects = append(plate.Objects, name)
 				}
 			case "filament":
-				t := sliced.Tool{Index: int(sliced.Number(attr("id"))) - 1, Length: sliced.Number(attr("used_m")) * 1000, Mass: sliced.Number(attr("used_g"))}
+				t := sliced.Tool{Index: int(sliced.Number(attr("id"))) - 1, Length: sliced.Number(attr("used_m")) * 1000,
+					Mass: sliced.Number(attr("used_g"))}
 				t.Material, t.Color = sliced.Text(attr("type")), sliced.Color(attr("color"))
 				if len(plate.Tools) < maxParts {
 					plate.Tools = append(plate.Tools, t)

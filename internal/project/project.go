@@ -83,7 +83,8 @@ func (f *Facts) Sliced() bool {
 }
 
 // pictures are the parts with an image of the whole project, if no plate has one.
-var pictures = []string{"metadata/thumbnail.png", "thumbnails/thumbnail.png", "auxiliaries/.thumbnails/thumbnail_3mf.png", "metadata/top_1.png"}
+var pictures = []string{"metadata/thumbnail.png", "thumbnails/thumbnail.png",
+	"auxiliaries/.thumbnails/thumbnail_3mf.png", "metadata/top_1.png"}
 
 // Read returns what a project contains, and the image of its first plate or of the whole project,
 // or nil if it has none. Damaged settings are ignored, because the file is valid without them. An

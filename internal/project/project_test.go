@@ -21,7 +21,8 @@ import (
 var update = flag.Bool("update", false, "write the expected facts")
 
 func read(file []byte) (Facts, []byte, error) {
-	return Read(context.Background(), source.Source{ReaderAt: bytes.NewReader(file), Size: int64(len(file))}, mesh.DefaultLimits)
+	return Read(context.Background(), source.Source{ReaderAt: bytes.NewReader(file), Size: int64(len(file))},
+		mesh.DefaultLimits)
 }
 
 // pack returns a ZIP archive of the files in a folder, and the contents by name.
@@ -48,7 +49,8 @@ func pack(t testing.TB, folder string) []byte {
 func TestFixtures(t *testing.T) {
 	t.Parallel()
 	for name, picture := range map[string]string{
-		"bambu": "the image of plate 1\n", "orca": "", "creality": "", "prusa": "the image of the project\n", "cura": "the image of the project\n",
+		"bambu": "the image of plate 1\n", "orca": "", "creality": "", "prusa": "the image of the project\n",
+		"cura": "the image of the project\n",
 	} {
 		folder := filepath.Join("testdata", name)
 		facts, image, err := read(pack(t, folder))
@@ -84,9 +86,12 @@ func TestPicture(t *testing.T) {
 		want   string
 		sliced bool
 	}{
-		{"one plate", map[string]string{"Metadata/plate_1.gcode": "G28", "Metadata/plate_1.png": "one", "Metadata/plate_1_small.png": "small", "Metadata/top_1.png": "top"}, "one", true},
-		{"the first of several", map[string]string{"Metadata/plate_2.gcode": "G28", "Metadata/plate_10.png": "ten", "Metadata/plate_2.png": "two"}, "two", true},
-		{"of the project", map[string]string{"/Metadata/plate_1.gcode": "G28", "Thumbnails/thumbnail.png": "project"}, "project", true},
+		{"one plate", map[string]string{"Metadata/plate_1.gcode": "G28", "Metadata/plate_1.png": "one",
+			"Metadata/plate_1_small.png": "small", "Metadata/top_1.png": "top"}, "one", true},
+		{"the first of several", map[string]string{"Metadata/plate_2.gcode": "G28", "Metadata/plate_10.png": "ten",
+			"Metadata/plate_2.png": "two"}, "two", true},
+		{"of the project", map[string]string{"/Metadata/plate_1.gcode": "G28", "Thumbnails/thumbnail.png": "project"},
+			"project", true},
 		{"none", map[string]string{"Metadata/plate_1.gcode": "G28"}, "", true},
 		{"not sliced", map[string]string{"Metadata/top_1.png": "one"}, "one", false},
 	} {
@@ -108,18 +113,23 @@ func TestHostile(t *testing.T) {
 		fmt.Fprintf(&objects, `<object id="%d"><metadata key="name" value="o%d"/></object>`, i, i)
 		fmt.Fprintf(&plates, `<plate><metadata key="plater_id" value="%d"/></plate>`, i+1)
 	}
-	facts, _, err := read(decodetest.ZIP(t, map[string]string{modelSettings: "<config>" + objects.String() + plates.String() + "</config>"}))
-	if err != nil || len(facts.Plates) != maxPlates || facts.PlateCount != 10_000 || len(facts.Objects) != maxObjects || facts.ObjectCount != 10_000 {
-		t.Errorf("got %d of %d plates, %d of %d objects, %v", len(facts.Plates), facts.PlateCount, len(facts.Objects), facts.ObjectCount, err)
+	facts, _, err := read(decodetest.ZIP(t, map[string]string{modelSettings: "<config>" + objects.String() +
+		plates.String() + "</config>"}))
+	if err != nil || len(facts.Plates) != maxPlates || facts.PlateCount != 10_000 || len(facts.Objects) != maxObjects ||
+		facts.ObjectCount != 10_000 {
+		t.Errorf("got %d of %d plates, %d of %d objects, %v", len(facts.Plates), facts.PlateCount, len(facts.Objects),
+			facts.ObjectCount, err)
 	}
 	for name, parts := range map[string]map[string]string{
 		"truncated XML":     {modelSettings: `<config><plate><metadata key="plater_id"`},
 		"truncated JSON":    {projectSettings: `{"printer_model": "X`},
 		"JSON of no object": {projectSettings: `[1, 2]`},
-		"a bomb":            {modelSettings: strings.Repeat(" ", 64<<20), projectSettings: strings.Repeat(" ", 64<<20), sliceInfo: strings.Repeat("<a>", 10<<20)},
-		"deep XML":          {sliceInfo: strings.Repeat("<a>", 100_000)},
-		"entities":          {sliceInfo: `<!DOCTYPE a [<!ENTITY b "c">]><config>&b;</config>`},
-		"negative plates":   {sliceInfo: `<config><plate><metadata key="index" value="-1"/></plate></config>`, "Metadata/plate_-1.gcode": "G28"},
+		"a bomb": {modelSettings: strings.Repeat(" ", 64<<20), projectSettings: strings.Repeat(" ", 64<<20),
+			sliceInfo: strings.Repeat("<a>", 10<<20)},
+		"deep XML": {sliceInfo: strings.Repeat("<a>", 100_000)},
+		"entities": {sliceInfo: `<!DOCTYPE a [<!ENTITY b "c">]><config>&b;</config>`},
+		"negative plates": {sliceInfo: `<config><plate><metadata key="index" value="-1"/></plate></config>`,
+			"Metadata/plate_-1.gcode": "G28"},
 	} {
 		if facts, picture, err := read(decodetest.ZIP(t, parts)); err != nil || picture != nil || !facts.Empty() {
 			t.Errorf("%s: got %+v, %v", name, facts, err)

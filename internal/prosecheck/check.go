@@ -41,7 +41,8 @@ var words = []word{
 	not(`sees that|sees to it`, "checks that"),
 	not(`takes? along|took along`, "also removes"),
 	not(`who(ever)? runs the server`, "the operator"),
-	not(`\w*colour\w*|behaviours?|centred?|centres|neighbour\w*|cancelled|grey|favour|recognised?`, "the American spelling"),
+	not(`\w*colour\w*|behaviours?|centred?|centres|neighbour\w*|cancelled|grey|favour|recognised?`,
+		"the American spelling"),
 	not(`labelled|modelled|modelling|organisation|(milli|centi)metres?`, "the American spelling"),
 }
 
@@ -127,7 +128,8 @@ func checkMarkdown(name, text string) (problems []string) {
 				problems = append(problems, fmt.Sprintf("%s:%d: there is no file %s", name, i+1, link[1]))
 			}
 		}
-		if !strings.HasPrefix(strings.TrimSpace(line), "|") && !strings.HasPrefix(line, "#") && !strings.Contains(line, "](") && !strings.Contains(line, "://") {
+		if !strings.HasPrefix(strings.TrimSpace(line), "|") && !strings.HasPrefix(line, "#") &&
+			!strings.Contains(line, "](") && !strings.Contains(line, "://") {
 			problems = append(problems, checkLength(name, i+1, line)...)
 		}
 	}
@@ -140,7 +142,8 @@ func checkGraphQL(name, text string) (problems []string) {
 	for i, line := range strings.Split(text, "\n") {
 		trimmed := strings.TrimSpace(line)
 		quotes := strings.Count(line, `"""`)
-		if block || quotes > 0 || strings.HasPrefix(trimmed, `"`) || strings.HasPrefix(trimmed, "#") || strings.Contains(line, "reason:") {
+		if block || quotes > 0 || strings.HasPrefix(trimmed, `"`) || strings.HasPrefix(trimmed, "#") ||
+			strings.Contains(line, "reason:") {
 			problems = append(problems, checkWords(name, i+1, line)...)
 			if !strings.Contains(line, "reason:") {
 				problems = append(problems, checkLength(name, i+1, line)...)

@@ -21,7 +21,8 @@ func TestLimit(t *testing.T) {
 			if ok != want || h.Get("X-RateLimit-Limit") != "3" || h.Get("X-RateLimit-Remaining") != fmt.Sprint(max(2-i, 0)) {
 				t.Errorf("request %d: %t %v, want %t", i, ok, h, want)
 			}
-			if got, want := h.Get("RateLimit"), fmt.Sprintf(`"default";r=%d;t=300`, max(2-i, 0)); got != want || h.Get("RateLimit-Policy") != `"default";q=3;w=300` {
+			if got, want := h.Get("RateLimit"), fmt.Sprintf(`"default";r=%d;t=300`, max(2-i, 0)); got != want ||
+				h.Get("RateLimit-Policy") != `"default";q=3;w=300` {
 				t.Errorf("request %d: RateLimit %s, want %s; RateLimit-Policy %s", i, got, want, h.Get("RateLimit-Policy"))
 			}
 			if (h.Get("Retry-After") == "301") == want || (wait == 301*time.Second) == want {

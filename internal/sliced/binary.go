@@ -175,7 +175,8 @@ func blockAt(r io.ReaderAt, at, checksum int64) (block, error) {
 	if err := readBlock(r, h[:8], at); err != nil {
 		return block{}, err
 	}
-	b := block{kind: binary.LittleEndian.Uint16(h[:]), compression: binary.LittleEndian.Uint16(h[2:]), start: at, data: at + 8}
+	b := block{kind: binary.LittleEndian.Uint16(h[:]), compression: binary.LittleEndian.Uint16(h[2:]), start: at,
+		data: at + 8}
 	b.inflated = int64(binary.LittleEndian.Uint32(h[4:]))
 	b.length = b.inflated
 	if b.compression != compressionNone {

@@ -32,13 +32,16 @@ func TestPicture(t *testing.T) {
 		}
 		return out + "; " + kind + " end\n"
 	}
-	file := "; sliced\n" + block("thumbnail", "16x16", []byte("small")) + "G28\n" + block("thumbnail_JPG", "300x300", bytes.Repeat([]byte("large"), 100)) +
-		block("thumbnail_BIQU", "900x900", []byte("another format")) + block("thumbnail", "64x64", []byte("between")) + "G1 X1\n"
+	file := "; sliced\n" + block("thumbnail", "16x16", []byte("small")) + "G28\n" + block("thumbnail_JPG", "300x300",
+		bytes.Repeat([]byte("large"), 100)) +
+		block("thumbnail_BIQU", "900x900", []byte("another format")) + block("thumbnail", "64x64", []byte("between")) +
+		"G1 X1\n"
 	got, err := pictureOf([]byte(file))
 	if err != nil || string(got) != strings.Repeat("large", 100) {
 		t.Errorf("got %.20q, %v", got, err)
 	}
-	for _, none := range []string{"", "G28\n", "; thumbnail begin 1x1 4\n; ????\n; thumbnail end\n", "; thumbnail begin 1x1 4\n; AAAA\n", strings.Repeat("x", 100_000)} {
+	for _, none := range []string{"", "G28\n", "; thumbnail begin 1x1 4\n; ????\n; thumbnail end\n",
+		"; thumbnail begin 1x1 4\n; AAAA\n", strings.Repeat("x", 100_000)} {
 		if got, err := pictureOf([]byte(none)); got != nil || err != nil {
 			t.Errorf("%.40q: %q, %v", none, got, err)
 		}
@@ -49,9 +52,11 @@ func TestPicture(t *testing.T) {
 func TestDialects(t *testing.T) {
 	text := func(picture string) string { return base64.StdEncoding.EncodeToString([]byte(picture)) }
 	for name, file := range map[string]string{
-		"Creality":        "; png begin 96*96 5 3 62 500\n; " + text("small") + "\n; png end\n;\n; png begin 300*300 7 3 197 500\n; " + text("picture") + "\n; png end\n",
-		"Creality, JPEG":  "; jpg begin 200*200 7 3 108 500\n; " + text("picture") + "\n; jpg end\n",
-		"Cura":            "; thumbnail begin 32 32 5\n; " + text("small") + "\n; thumbnail end\n; thumbnail begin 300 300 7\n; " + text("picture") + "\n; thumbnail end\n",
+		"Creality": "; png begin 96*96 5 3 62 500\n; " + text("small") +
+			"\n; png end\n;\n; png begin 300*300 7 3 197 500\n; " + text("picture") + "\n; png end\n",
+		"Creality, JPEG": "; jpg begin 200*200 7 3 108 500\n; " + text("picture") + "\n; jpg end\n",
+		"Cura": "; thumbnail begin 32 32 5\n; " + text("small") +
+			"\n; thumbnail end\n; thumbnail begin 300 300 7\n; " + text("picture") + "\n; thumbnail end\n",
 		"Snapmaker":       ";Header Start\n;thumbnail: data:image/png;base64," + text("picture") + "\n;Header End\n",
 		"a word as ended": "; thumbnail begin 9x9 7\n; " + text("picture") + "\n; thumbnail end\n; layer end\n",
 	} {
@@ -107,7 +112,8 @@ func TestBinaryPicture(t *testing.T) {
 		thumbnail := func(format, side, compression uint16, picture string) []byte {
 			return binaryBlock(5, compression, thumbnailParameter(format, side, side), []byte(picture), checksum)
 		}
-		good := binaryGCode(checksum, thumbnail(0, 16, 0, "small"), thumbnail(1, 300, 0, "picture"), thumbnail(3, 900, 0, "of another format"), thumbnail(0, 900, 1, "deflated"))
+		good := binaryGCode(checksum, thumbnail(0, 16, 0, "small"), thumbnail(1, 300, 0, "picture"),
+			thumbnail(3, 900, 0, "of another format"), thumbnail(0, 900, 1, "deflated"))
 		if got, err := pictureOf(good); string(got) != "picture" || err != nil {
 			t.Errorf("got %q, %v", got, err)
 		}
@@ -116,10 +122,11 @@ func TestBinaryPicture(t *testing.T) {
 			t.Errorf("without a known format: got %q, %v", got, err)
 		}
 		bad := map[string][]byte{
-			"ends in the header":    good[:9],
-			"ends in a block":       good[:60],
-			"a size beyond the end": append(slices.Clone(good[:10]), "\x05\x00\x00\x00\xff\xff\xff\xff\x00\x00\x00\x00\x00\x00"...),
-			"ends in a thumbnail":   good[:bytes.Index(good, []byte("picture"))+3],
+			"ends in the header": good[:9],
+			"ends in a block":    good[:60],
+			"a size beyond the end": append(slices.Clone(good[:10]),
+				"\x05\x00\x00\x00\xff\xff\xff\xff\x00\x00\x00\x00\x00\x00"...),
+			"ends in a thumbnail": good[:bytes.Index(good, []byte("picture"))+3],
 		}
 		if checksum {
 			bad["a wrong checksum"] = bytes.Replace(good, []byte("picture"), []byte("pictura"), 1)
@@ -162,14 +169,17 @@ func TestBinaryMetadata(t *testing.T) {
 		"no deflate":     {block(3, 1, []byte("deflated"), 8), false},
 		"an unknown one": {block(3, 9, []byte(printer), len(printer)), false},
 	} {
-		file := append([]byte("GCDE\x01\x00\x00\x00\x01\x00"), binaryBlock(0, 0, []byte{0, 0}, []byte("Producer=PrusaSlicer 2.9.0+linux"), true)...)
+		file := append([]byte("GCDE\x01\x00\x00\x00\x01\x00"),
+			binaryBlock(0, 0, []byte{0, 0}, []byte("Producer=PrusaSlicer 2.9.0+linux"), true)...)
 		file = append(append(file, c.block...), binaryBlock(1, 3, []byte{2, 0}, []byte("G28"), true)...)
 		facts, _, err := Read(bytes.NewReader(file), int64(len(file)))
 		if err != nil || facts.Slicer != "PrusaSlicer" || facts.Version != "2.9.0" {
 			t.Errorf("%s: got %+v, %v", name, facts, err)
 		}
-		known := facts.Printer == "MK4S" && facts.Seconds == 1926 && facts.LayerHeight == 0.2 && facts.Nozzle == 0.4 && facts.Infill != nil && *facts.Infill == 15 &&
-			facts.Supports != nil && !*facts.Supports && slices.Equal(facts.Tools, []Tool{{0, 986.61, 2370, 2.94, Filament{Material: "PLA"}}})
+		known := facts.Printer == "MK4S" && facts.Seconds == 1926 && facts.LayerHeight == 0.2 && facts.Nozzle == 0.4 &&
+			facts.Infill != nil && *facts.Infill == 15 &&
+			facts.Supports != nil && !*facts.Supports &&
+			slices.Equal(facts.Tools, []Tool{{0, 986.61, 2370, 2.94, Filament{Material: "PLA"}}})
 		if known != c.known {
 			t.Errorf("%s: got %+v, known: %t, want %t", name, facts, known, c.known)
 		}

@@ -91,7 +91,8 @@ func (r *reader) set(key, value string) {
 	switch lower {
 	case "creality print version":
 		r.facts.Version = cmp.Or(r.facts.Version, strings.TrimPrefix(Text(value), "V"))
-	case "estimated printing time (normal mode)", "estimated printing time", "time", "print.time", "print time", "build time", "estimated build time":
+	case "estimated printing time (normal mode)", "estimated printing time", "time", "print.time", "print time",
+		"build time", "estimated build time":
 		r.facts.Seconds = cmp.Or(r.facts.Seconds, seconds(value))
 	case "model printing time": // Bambu Studio: "5m 39s; total estimated time: 11m 27s"
 		if _, total, ok := strings.Cut(value, "total estimated time:"); ok {

@@ -32,7 +32,8 @@ type Filament struct {
 
 // Empty reports whether nothing is known.
 func (s *Settings) Empty() bool {
-	return s.Slicer == "" && s.Printer == "" && s.Nozzle == 0 && s.LayerHeight == 0 && s.Infill == nil && s.Supports == nil && len(s.Filaments) == 0
+	return s.Slicer == "" && s.Printer == "" && s.Nozzle == 0 && s.LayerHeight == 0 && s.Infill == nil &&
+		s.Supports == nil && len(s.Filaments) == 0
 }
 
 // Set sets a setting by its name in the configuration of PrusaSlicer, SuperSlicer, OrcaSlicer,

@@ -100,7 +100,8 @@ func TestLarge(t *testing.T) {
 func TestSeconds(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int64{
-		"1d 2h 3m 4s": 93_784, "1 hour 16 minutes": 4_560, "332.83 minutes": 19_970, "1h:20m:36s": 4_836, "40m:36s": 2_436, "4980": 4_980,
+		"1d 2h 3m 4s": 93_784, "1 hour 16 minutes": 4_560, "332.83 minutes": 19_970, "1h:20m:36s": 4_836, "40m:36s": 2_436,
+		"4980":    4_980,
 		"3720.97": 3_721, "0 hours 42 minutes": 2_520, "": 0, "soon": 0, "99999999999999d": 0,
 	} {
 		if got := seconds(text); got != want {
@@ -131,7 +132,8 @@ func TestHeatshrink(t *testing.T) {
 	for name, c := range map[string]struct {
 		data []byte
 		size int
-	}{"truncated": {data[:3], 7}, "a copy beyond the size": {data, 5}, "before the beginning": {[]byte{0, 0, 0}, 3}, "huge": {data, 1 << 30}} {
+	}{"truncated": {data[:3], 7}, "a copy beyond the size": {data, 5}, "before the beginning": {[]byte{0, 0, 0}, 3},
+		"huge": {data, 1 << 30}} {
 		if got := heatshrink(c.data, 11, 4, c.size); got != nil {
 			t.Errorf("%s: got %q", name, got)
 		}

@@ -42,7 +42,8 @@ func (t *thumbnails) line(comment string) bool {
 	case kind == "thumbnail:" && t.best == nil && t.seen < maxPictures:
 		t.seen++
 		_, encoded, _ := strings.Cut(rest, ";base64,")
-		if picture, err := base64.StdEncoding.DecodeString(encoded); strings.HasPrefix(rest, "data:image/") && err == nil && len(picture) > 0 {
+		if picture, err := base64.StdEncoding.DecodeString(encoded); strings.HasPrefix(rest, "data:image/") && err == nil &&
+			len(picture) > 0 {
 			t.best = picture
 		}
 	case t.open && rest == "" && kind != "":

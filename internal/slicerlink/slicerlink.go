@@ -52,10 +52,12 @@ var known = []Program{
 		{"bambustudio://open?file=" + placeholder, []OS{Windows, Linux}},
 		{"bambustudioopen://" + placeholder, []OS{MacOS}},
 	}, Extensions: []string{"3mf"}},
-	{Name: "Cura", Links: open("cura"), Extensions: []string{"3mf", "stl", "obj", "amf", "ply", "gltf", "glb", "dae", "x3d", "gcode"}},
+	{Name: "Cura", Links: open("cura"), Extensions: []string{"3mf", "stl", "obj", "amf", "ply", "gltf", "glb", "dae",
+		"x3d", "gcode"}},
 	{Name: "ElegooSlicer", Links: open("elegooslicer"), Extensions: []string{"3mf"}},
 	{Name: "Creality Print", Links: open("crealityprintlink"), Extensions: []string{"3mf"}},
-	{Name: "Lychee Slicer", Links: []Link{{"lycheeslicer://open/" + placeholder, everywhere}}, Extensions: []string{"3mf", "stl", "obj", "lys"}},
+	{Name: "Lychee Slicer", Links: []Link{{"lycheeslicer://open/" + placeholder, everywhere}},
+		Extensions: []string{"3mf", "stl", "obj", "lys"}},
 	{
 		Name: "PrusaSlicer", Links: open("prusaslicer"), Extensions: []string{"3mf", "stl", "step", "stp", "obj", "amf"},
 		Hosts: []string{"printables.com", "thingiverse.com", "cults3d.com"},
@@ -140,11 +142,13 @@ func Parse(text string) (Program, error) {
 		return Program{Name: name}, nil
 	}
 	if strings.Count(template, placeholder) != 1 {
-		return Program{}, fmt.Errorf("%s: the template must contain %s once, such as %s=program://open?file=%s", name, placeholder, name, placeholder)
+		return Program{}, fmt.Errorf("%s: the template must contain %s once, such as %s=program://open?file=%s", name,
+			placeholder, name, placeholder)
 	}
 	u, err := url.Parse(strings.Replace(template, placeholder, "x", 1))
 	if err != nil || u.Scheme == "" || strings.ContainsAny(template, " \"<>\\") {
-		return Program{}, fmt.Errorf("%s: the template must be a URL with a scheme, such as program://open?file=%s", name, placeholder)
+		return Program{}, fmt.Errorf("%s: the template must be a URL with a scheme, such as program://open?file=%s", name,
+			placeholder)
 	}
 	if slices.Contains(refusedSchemes, strings.ToLower(u.Scheme)) {
 		return Program{}, fmt.Errorf("%s: the scheme %s is not allowed", name, u.Scheme)

@@ -33,7 +33,8 @@ func TestLinks(t *testing.T) {
 		{With(nil), "a model on a host with a similar name", "box.stl", "https://evilprintables.com"},
 		{With(nil), "G-code", "box.gcode", "https://example.org"},
 		{With(nil), "a file without an extension", "box", "https://example.org"},
-		{With([]Program{flash, own, {Name: "Cura"}, {Name: "unknown"}}), "with changes of the operator", "box.stl", "https://example.org"},
+		{With([]Program{flash, own, {Name: "Cura"}, {Name: "unknown"}}), "with changes of the operator", "box.stl",
+			"https://example.org"},
 	} {
 		fmt.Fprintf(&b, "# %s\n", c.what)
 		for _, link := range c.programs.For(c.name, c.base+"/blobs/open/42.7.a-b_c/"+strings.ReplaceAll(c.name, " ", "%20")) {

@@ -23,7 +23,8 @@ func TestReadinessLogsChanges(t *testing.T) {
 	for _, down = range []error{nil, errors.New("no route"), errors.New("no route"), nil, nil} {
 		probe.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/readyz", nil))
 	}
-	if got := out.String(); strings.Count(got, "\n") != 2 || !strings.Contains(got, "no route") || !strings.Contains(got, "ready again") {
+	if got := out.String(); strings.Count(got, "\n") != 2 || !strings.Contains(got, "no route") ||
+		!strings.Contains(got, "ready again") {
 		t.Errorf("got %q, want one line when it fails and one when it is ready again", got)
 	}
 }
@@ -40,7 +41,8 @@ func TestReadinessOfParts(t *testing.T) {
 		"all work": {nil, nil, `{"status":"ok"}`, `{"status":"ok"}`},
 		"bucket":   {nil, down, `{"status":"ok"}`, `{"status":"unavailable","failed":{"bucket":"unavailable"}}`},
 		"database": {down, nil, `{"status":"unavailable"}`, `{"status":"unavailable","failed":{"database":"unavailable"}}`},
-		"both":     {ErrOutdated, full, `{"status":"outdated"}`, `{"status":"outdated","failed":{"bucket":"insufficient storage","database":"outdated"}}`},
+		"both": {ErrOutdated, full, `{"status":"outdated"}`,
+			`{"status":"outdated","failed":{"bucket":"insufficient storage","database":"outdated"}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -96,7 +96,8 @@ func (r *recorder) Write(b []byte) (int, error) {
 
 // streamed reports whether the client decides how long its request takes.
 func (r *recorder) streamed(request *http.Request) bool {
-	return r.status == http.StatusSwitchingProtocols || strings.HasPrefix(r.Header().Get("Content-Type"), "text/event-stream") ||
+	return r.status == http.StatusSwitchingProtocols || strings.HasPrefix(r.Header().Get("Content-Type"),
+		"text/event-stream") ||
 		strings.HasPrefix(request.Header.Get("Content-Type"), "multipart/form-data")
 }
 

@@ -56,7 +56,8 @@ func TestStreamedRequests(t *testing.T) {
 		h := Requests(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", c.answered)
 			w.WriteHeader(c.status)
-		}), slog.New(slog.DiscardHandler), func(_ string, _ int, _ int64, _ time.Duration, streamed bool) { got = streamed }, nil)
+		}), slog.New(slog.DiscardHandler), func(_ string, _ int, _ int64, _ time.Duration, streamed bool) { got = streamed },
+			nil)
 		r := httptest.NewRequest(http.MethodPost, "/graphql", nil)
 		r.Header.Set("Content-Type", c.sent)
 		h.ServeHTTP(httptest.NewRecorder(), r)

@@ -17,7 +17,8 @@ func TestExcerpt(t *testing.T) {
 		{"several matches", "red, and red", "red", "[red], and [red]"},
 		{"no match", "A red bracket.", "blue", ""},
 		{"empty", "", "red", ""},
-		{"after long text", words("four", 30) + "red " + words("four", 60), "red", words("four", 12) + "[red] " + words("four", 35)},
+		{"after long text", words("four", 30) + "red " + words("four", 60), "red", words("four", 12) + "[red] " +
+			words("four", 35)},
 		{"after the window", words("four", 500) + "red", "red", ""},
 		{"no spaces nearby", strings.Repeat("é", 500), "x" + strings.Repeat("é", 10), ""},
 		{"long match", strings.Repeat("é", 500), strings.Repeat("é", 10), "[" + strings.Repeat("é", 500) + "]"},

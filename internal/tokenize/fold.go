@@ -12,7 +12,8 @@ import (
 
 // plain maps letters without a decomposition to plain letters.
 var plain = map[rune]string{
-	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th", 'ħ': "h", 'ı': "i", 'ŀ': "l", 'ŋ': "n", 'ſ': "s", 'ς': "σ",
+	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th", 'ħ': "h", 'ı': "i", 'ŀ': "l",
+	'ŋ': "n", 'ſ': "s", 'ς': "σ",
 }
 
 // Fold normalizes the spelling of a text: lower case, compatibility decomposition, no diacritics,
@@ -57,11 +58,14 @@ func ascii(text string) bool {
 // invisible reports whether a character is not visible: NUL, joiners, direction marks and the
 // Hangul fillers, which Unicode classifies as letters.
 func invisible(r rune) bool {
-	return r == 0 || r == '\u115f' || r == '\u1160' || r == '\u3164' || r == '\uffa0' || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r)
+	return r == 0 || r == '\u115f' || r == '\u1160' || r == '\u3164' || r == '\uffa0' || unicode.Is(unicode.Cf, r) ||
+		unicode.Is(unicode.Variation_Selector, r)
 }
 
 // essential reports whether a mark distinguishes words in its script.
 func essential(r rune) bool {
-	return unicode.In(r, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu,
-		unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Thai, unicode.Lao, unicode.Tibetan, unicode.Myanmar, unicode.Khmer) || r == '\u3099' || r == '\u309a'
+	return unicode.In(r, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya,
+		unicode.Tamil, unicode.Telugu,
+		unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Thai, unicode.Lao, unicode.Tibetan, unicode.Myanmar,
+		unicode.Khmer) || r == '\u3099' || r == '\u309a'
 }

@@ -55,7 +55,11 @@ func Marks(text string, query []Word) []Span {
 // asked reports whether a word matches the query. A single letter matches only as a whole word.
 func asked(word string, query []Word) bool {
 	for _, w := range query {
-		if word == w.Stem || !WholeOnly(w.Stem) && strings.HasPrefix(word, w.Stem) || slices.ContainsFunc(w.Parts, func(part string) bool { return word == part || long(part) && strings.HasPrefix(word, part) }) {
+		if word == w.Stem || !WholeOnly(w.Stem) && strings.HasPrefix(word, w.Stem) ||
+			slices.ContainsFunc(w.Parts, func(part string) bool {
+				return word == part || long(part) &&
+					strings.HasPrefix(word, part)
+			}) {
 			return true
 		}
 		if limit := Tolerance(w.Text); limit > 0 && Distance(w.Text, word, limit) <= limit {

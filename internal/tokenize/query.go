@@ -20,7 +20,8 @@ type Word struct {
 func WholeOnly(word string) bool { return !long(word) && !strings.ContainsFunc(word, unspaced) }
 
 // small are stop words.
-var small = strings.Fields("a an and as at by de der das en et for from in is it la le my of on or the to und with your")
+var small = strings.Fields(
+	"a an and as at by de der das en et for from in is it la le my of on or the to und with your")
 
 // Query returns the words of a query, distinct and in order, at most 10. It drops stop words if
 // other words remain.
@@ -67,7 +68,8 @@ func Query(text string) []Word {
 		}
 		add(w)
 	}
-	if telling := slices.DeleteFunc(slices.Clone(all), func(w Word) bool { return slices.Contains(small, w.Text) }); len(telling) > 0 {
+	if telling := slices.DeleteFunc(slices.Clone(all), func(w Word) bool { return slices.Contains(small, w.Text) }); len(
+		telling) > 0 {
 		all = telling
 	}
 	return all[:min(len(all), maxQuery)]

@@ -20,7 +20,8 @@ func runs(text string) []span {
 	var all []span
 	start := -1
 	for i, r := range text {
-		inside := letter(r) || start >= 0 && (unicode.Is(unicode.M, r) || unicode.Is(unicode.Cf, r) || apostrophe(r) && begins(text[i+utf8.RuneLen(r):], letter))
+		inside := letter(r) || start >= 0 && (unicode.Is(unicode.M, r) || unicode.Is(unicode.Cf, r) || apostrophe(r) &&
+			begins(text[i+utf8.RuneLen(r):], letter))
 		switch {
 		case inside && start < 0:
 			start = i
@@ -140,7 +141,8 @@ func cut(word string) string {
 
 // unspaced reports whether a letter belongs to a script without spaces between words.
 func unspaced(r rune) bool {
-	return r >= '\u0e00' && (letter(r) && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) || r == 'ー' || r == 'ｰ')
+	return r >= '\u0e00' && (letter(r) && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai,
+		unicode.Lao, unicode.Khmer, unicode.Myanmar) || r == 'ー' || r == 'ｰ')
 }
 
 // follows reports whether a character belongs to the one before it.

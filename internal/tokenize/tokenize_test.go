@@ -59,7 +59,8 @@ func TestTitles(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"Coin Sorter and Counting/Wrapping Tubes", "coin sorter and counting wrapping tubes"},
 		{"3D-Printable Laser Cutter", "3d printable 3dprintable laser cutter"},
-		{"Stepper-driven tank platform for remotely operated vehicle", "stepper driven stepperdriven tank platform for remotely operated vehicle"},
+		{"Stepper-driven tank platform for remotely operated vehicle",
+			"stepper driven stepperdriven tank platform for remotely operated vehicle"},
 		{"1:60 Country Picnic", "1 60 country picnic"},
 		{"Make-a-bot", "make a bot makeabot"},
 		{"OpenSCAD style guide", "openscad open scad style guide"},
@@ -181,8 +182,10 @@ func TestDistance(t *testing.T) {
 		a, b        string
 		limit, want int
 	}{
-		{"bencjy", "benchy", 1, 1}, {"ocotcat", "octocat", 1, 1}, {"dragno", "dragon", 1, 1}, {"spirall", "spiral", 1, 1}, {"", "", 1, 0},
-		{"gear", "gear", 1, 0}, {"gear", "", 2, 3}, {"kitten", "sitting", 3, 3}, {"kitten", "sitting", 2, 3}, {"ca", "abc", 3, 3},
+		{"bencjy", "benchy", 1, 1}, {"ocotcat", "octocat", 1, 1}, {"dragno", "dragon", 1, 1}, {"spirall", "spiral", 1, 1},
+		{"", "", 1, 0},
+		{"gear", "gear", 1, 0}, {"gear", "", 2, 3}, {"kitten", "sitting", 3, 3}, {"kitten", "sitting", 2, 3},
+		{"ca", "abc", 3, 3},
 		{"дракон", "драконн", 1, 1}, {"abcdef", "badcfe", 3, 3},
 	} {
 		if got := tokenize.Distance(c.a, c.b, c.limit); got != c.want {
@@ -224,7 +227,9 @@ func TestMarks(t *testing.T) {
 func text() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOf(rapid.OneOf(
-			rapid.String(), rapid.SampledFrom([]string{"Gear", "X-Wing", "3DBenchy", "竜の像", "'", "\"", "*", ":", "é", "e\u0301", "Ǆ", "İ", "_", "-", " ", "\u200d", "ｶﾞ", "ς", "ͺ", "ʼ", "ﹰ", "㊀", "1️⃣", "\u3164", "ยักษ์", "हिन्दी", "Дракон", "M3x20", "🐺"}),
+			rapid.String(), rapid.SampledFrom([]string{"Gear", "X-Wing", "3DBenchy", "竜の像", "'", "\"", "*", ":", "é", "e\u0301",
+				"Ǆ", "İ", "_", "-", " ", "\u200d", "ｶﾞ", "ς", "ͺ", "ʼ", "ﹰ", "㊀", "1️⃣", "\u3164", "ยักษ์", "हिन्दी", "Дракон",
+				"M3x20", "🐺"}),
 		)).Draw(t, "pieces"), "")
 	})
 }
@@ -238,7 +243,8 @@ func checkText(t interface {
 	}
 	of := tokenize.Words(s)
 	for _, w := range of {
-		if w == "" || utf8.RuneCountInString(w) > 40 || !utf8.ValidString(w) || strings.ContainsFunc(w, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.N, unicode.M) }) {
+		if w == "" || utf8.RuneCountInString(w) > 40 || !utf8.ValidString(w) ||
+			strings.ContainsFunc(w, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.N, unicode.M) }) {
 			t.Errorf("%q: got the word %q, want 1 to 40 letters and digits", s, w)
 		}
 	}
@@ -257,7 +263,8 @@ func checkText(t interface {
 			}
 		}
 		again := tokenize.Words(strings.Join(of, " "))
-		if lost := slices.DeleteFunc(slices.Clone(of), func(w string) bool { return slices.Contains(again, w) }); len(lost) > 0 && len(again) < 2_000 {
+		if lost := slices.DeleteFunc(slices.Clone(of), func(w string) bool { return slices.Contains(again, w) }); len(
+			lost) > 0 && len(again) < 2_000 {
 			t.Errorf("%q has the words %q, without %q", s, of, lost)
 		}
 		for _, w := range of {
@@ -275,7 +282,8 @@ func checkText(t interface {
 	}
 	at := 0
 	for _, m := range tokenize.Marks(s, tokenize.Query(s)) {
-		if m.Start < at || m.End <= m.Start || m.End > len(s) || !utf8.RuneStart(s[m.Start]) || m.End < len(s) && !utf8.RuneStart(s[m.End]) && utf8.ValidString(s) {
+		if m.Start < at || m.End <= m.Start || m.End > len(s) || !utf8.RuneStart(s[m.Start]) || m.End < len(s) &&
+			!utf8.RuneStart(s[m.End]) && utf8.ValidString(s) {
 			t.Errorf("%q: got mark %+v, want marks in order, within the text and between characters", s, m)
 		}
 		at = m.End

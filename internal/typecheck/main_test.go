@@ -27,7 +27,8 @@ func TestCheck(t *testing.T) {
 	}
 	for system, want := range map[string][]string{
 		"windows": {
-			filepath.Join(dir, "a_windows.go") + `:3:13: cannot use "one" (untyped string constant) as int value in variable declaration`,
+			filepath.Join(dir, "a_windows.go") +
+				`:3:13: cannot use "one" (untyped string constant) as int value in variable declaration`,
 			filepath.Join(dir, "a_windows_test.go") + `:3:23: undefined: missing`,
 		},
 		"darwin": nil,

@@ -43,7 +43,8 @@ func Own(r *http.Request, machine string) (base string, ok bool) {
 	name := strings.ToLower(host)
 	if ip, err := netip.ParseAddr(host); err == nil && ip.Zone() == "" {
 		name = ip.String()
-	} else if machine = strings.ToLower(machine); name != "localhost" && (machine == "" || name != machine && name != machine+".local") {
+	} else if machine = strings.ToLower(machine); name != "localhost" && (machine == "" || name != machine &&
+		name != machine+".local") {
 		return "", false
 	}
 	if port == "" {

@@ -27,7 +27,8 @@ type Opening struct {
 // file. It is signed for this purpose alone.
 func (a Builder) Open(fileID, userID int64, name string, expires time.Time) string {
 	// A number has no dot, and neither has base64url.
-	signed := strconv.FormatInt(fileID, 10) + "." + strconv.FormatInt(userID, 10) + "." + strconv.FormatInt(expires.UnixMicro(), 10)
+	signed := strconv.FormatInt(fileID, 10) + "." + strconv.FormatInt(userID, 10) + "." +
+		strconv.FormatInt(expires.UnixMicro(), 10)
 	return a.Base + openPrefix + signed + "." + a.Key.Sign(openPurpose, signed) + "/" + url.PathEscape(name)
 }
 

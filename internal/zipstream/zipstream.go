@@ -79,7 +79,8 @@ func New(files []File, modified time.Time) *Archive {
 	}
 	directory := a.size
 	for _, e := range a.entries {
-		a.add(segment{size: int64(46 + len(e.Name) + len(e.extra())), bytes: func() ([]byte, error) { return a.directoryHeader(e) }})
+		a.add(segment{size: int64(46 + len(e.Name) + len(e.extra())),
+			bytes: func() ([]byte, error) { return a.directoryHeader(e) }})
 	}
 	end := a.end(directory, a.size-directory)
 	a.add(segment{size: int64(len(end)), bytes: func() ([]byte, error) { return end, nil }})
@@ -216,7 +217,8 @@ func descriptorSize(e *entry) int64 {
 // dosTime returns the modification time in the format of section 4.4.6, in steps of two seconds.
 func (a *Archive) dosTime() (clock, date uint16) {
 	t := a.modified
-	return uint16(t.Hour()<<11 | t.Minute()<<5 | t.Second()/2), uint16(max(t.Year()-1980, 0)<<9 | int(t.Month())<<5 | t.Day())
+	return uint16(t.Hour()<<11 | t.Minute()<<5 | t.Second()/2),
+		uint16(max(t.Year()-1980, 0)<<9 | int(t.Month())<<5 | t.Day())
 }
 
 func version(e *entry, offset int64) uint16 {
@@ -283,7 +285,8 @@ func (a *Archive) directoryHeader(e *entry) ([]byte, error) {
 	extra := e.extra()
 	var b buffer
 	b.u32(0x02014b50).u16(3<<8 | 45).u16(version(e, e.offset)).u16(descriptors | utf8Names).u16(0).u16(clock).u16(date)
-	b.u32(sum).u32(size).u32(size).u16(uint16(len(e.Name))).u16(uint16(len(extra))).u16(0).u16(0).u16(0).u32(0o100644 << 16).u32(offset)
+	b.u32(sum).u32(size).u32(size).u16(uint16(len(e.Name))).u16(uint16(len(extra))).u16(0).u16(0).u16(0).
+		u32(0o100644 << 16).u32(offset)
 	return append(append(b, e.Name...), extra...), nil
 }
 
@@ -292,11 +295,13 @@ func (a *Archive) end(directory, size int64) []byte {
 	n := int64(len(a.entries))
 	var b buffer
 	if n >= maxEntries || directory >= zip64Limit || size >= zip64Limit {
-		b.u32(0x06064b50).u64(44).u16(3<<8 | 45).u16(45).u32(0).u32(0).u64(uint64(n)).u64(uint64(n)).u64(uint64(size)).u64(uint64(directory))
+		b.u32(0x06064b50).u64(44).u16(3<<8 | 45).u16(45).u32(0).u32(0).u64(uint64(n)).u64(uint64(n)).u64(uint64(size)).
+			u64(uint64(directory))
 		b.u32(0x07064b50).u32(0).u64(uint64(directory + size)).u32(1)
 	}
 	count := uint16(min(n, maxEntries))
-	b.u32(0x06054b50).u16(0).u16(0).u16(count).u16(count).u32(uint32(min(size, zip64Limit))).u32(uint32(min(directory, zip64Limit))).u16(0)
+	b.u32(0x06054b50).u16(0).u16(0).u16(count).u16(count).u32(uint32(min(size, zip64Limit))).
+		u32(uint32(min(directory, zip64Limit))).u16(0)
 	return b
 }
 

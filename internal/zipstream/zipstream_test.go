@@ -22,10 +22,11 @@ func fixture(opened *int) (files []File, contents [][]byte) {
 	for i, size := range []int{0, 1, 70_000, 0, 333} {
 		content := bytes.Repeat([]byte{byte(i), 'x', 7}, size/3+1)[:size]
 		contents = append(contents, content)
-		files = append(files, File{Name: fmt.Sprintf("files/föö %d.stl", i), Size: int64(size), Open: func() (io.ReadSeekCloser, error) {
-			*opened++
-			return closer{bytes.NewReader(content)}, nil
-		}})
+		files = append(files, File{Name: fmt.Sprintf("files/föö %d.stl", i), Size: int64(size),
+			Open: func() (io.ReadSeekCloser, error) {
+				*opened++
+				return closer{bytes.NewReader(content)}, nil
+			}})
 	}
 	return files, contents
 }
@@ -52,7 +53,8 @@ func TestArchive(t *testing.T) {
 			t.Fatal(err)
 		}
 		content, err := io.ReadAll(r) // verifies the checksum
-		if err != nil || !bytes.Equal(content, contents[i]) || f.Name != files[i].Name || f.Method != zip.Store || !f.Modified.Equal(modified) {
+		if err != nil || !bytes.Equal(content, contents[i]) || f.Name != files[i].Name || f.Method != zip.Store ||
+			!f.Modified.Equal(modified) {
 			t.Errorf("%s: %d bytes, want %d: %v", f.Name, len(content), len(contents[i]), err)
 		}
 	}
@@ -64,7 +66,8 @@ func TestManyFiles(t *testing.T) {
 	for _, n := range []int{maxEntries - 1, maxEntries, maxEntries + 1} {
 		files := make([]File, n)
 		for i := range files {
-			files[i] = File{Name: fmt.Sprint(i), Open: func() (io.ReadSeekCloser, error) { return closer{bytes.NewReader(nil)}, nil }}
+			files[i] = File{Name: fmt.Sprint(i),
+				Open: func() (io.ReadSeekCloser, error) { return closer{bytes.NewReader(nil)}, nil }}
 		}
 		got, err := io.ReadAll(New(files, modified))
 		if err != nil {
@@ -89,7 +92,8 @@ func TestResume(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, at := range []int{0, 1, 29, 45, 46, 120, 20_000, 70_100, len(whole) - 500, len(whole) - 22, len(whole) - 1, len(whole)} {
+	for _, at := range []int{0, 1, 29, 45, 46, 120, 20_000, 70_100, len(whole) - 500, len(whole) - 22, len(whole) - 1,
+		len(whole)} {
 		a := New(files, modified)
 		if _, err := a.Seek(int64(at), io.SeekStart); err != nil {
 			t.Fatal(err)
@@ -107,7 +111,8 @@ func TestResume(t *testing.T) {
 // TestShortFile checks that a file that is shorter than its size causes an error and not a damaged
 // archive.
 func TestShortFile(t *testing.T) {
-	short := File{Name: "a.stl", Size: 10, Open: func() (io.ReadSeekCloser, error) { return closer{bytes.NewReader([]byte("123"))}, nil }}
+	short := File{Name: "a.stl", Size: 10,
+		Open: func() (io.ReadSeekCloser, error) { return closer{bytes.NewReader([]byte("123"))}, nil }}
 	if _, err := io.ReadAll(New([]File{short}, modified)); err == nil {
 		t.Error("a file of 3 bytes was taken for one of 10")
 	}
@@ -117,7 +122,8 @@ func TestShortFile(t *testing.T) {
 func TestZip64(t *testing.T) {
 	const large = 1<<32 + 5
 	zero := func() (uint32, bool) { return 0, true }
-	file := File{Name: "large", Size: large, CRC32: zero, Open: func() (io.ReadSeekCloser, error) { return new(zeros), nil }}
+	file := File{Name: "large", Size: large, CRC32: zero,
+		Open: func() (io.ReadSeekCloser, error) { return new(zeros), nil }}
 	small := File{Name: "after", Size: 0, CRC32: zero}
 	a := New([]File{file, small}, modified)
 	z, err := zip.NewReader(at{a}, a.Size())

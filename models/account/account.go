@@ -36,15 +36,18 @@ func (s *Store) DeleteAccount(ctx context.Context, caller auth.Caller, username,
 		return 0, err
 	}
 	if found.ID != caller.UserID && !caller.Administers() {
-		return 0, models.Fail(models.Forbidden, "the account of %s is not yours: deleting it requires an administrator", found.Username)
+		return 0, models.Fail(models.Forbidden, "the account of %s is not yours: deleting it requires an administrator",
+			found.Username)
 	}
 	return found.ID, s.deleteUser(ctx, caller, found.ID, reason, func(ctx context.Context, tx bun.Tx) error {
-		return s.core.RecordDeletion(ctx, tx, caller, models.ModerationEntry{Action: models.DeletedUser, UserID: found.ID, Reason: reason})
+		return s.core.RecordDeletion(ctx, tx, caller, models.ModerationEntry{Action: models.DeletedUser, UserID: found.ID,
+			Reason: reason})
 	})
 }
 
 // deleteUser deletes the account of a user. It opens a transaction and calls record in it.
-func (s *Store) deleteUser(ctx context.Context, caller auth.Caller, id int64, reason string, record func(context.Context, bun.Tx) error) error {
+func (s *Store) deleteUser(ctx context.Context, caller auth.Caller, id int64, reason string,
+	record func(context.Context, bun.Tx) error) error {
 	return s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		u, err := s.core.LockAccount(ctx, tx, id)
 		if err != nil {
@@ -58,8 +61,10 @@ func (s *Store) deleteUser(ctx context.Context, caller auth.Caller, id int64, re
 		}
 		at := models.Now()
 		*u = models.User{ID: u.ID, Username: fmt.Sprintf("deleted-%d", u.ID), DefaultLicense: models.CC, DeletedAt: &at}
-		_, err = tx.NewUpdate().Model(u).Column("username", "first_name", "last_name", "email", "bio", "location", "default_license",
-			"is_admin", "is_moderator", "suspended_at", "suspension_reason", "last_active_at", "avatar_id", "cover_id", "deleted_at").
+		_, err = tx.NewUpdate().Model(u).Column("username", "first_name", "last_name", "email", "bio", "location",
+			"default_license",
+			"is_admin", "is_moderator", "suspended_at", "suspension_reason", "last_active_at", "avatar_id", "cover_id",
+			"deleted_at").
 			Set("bio_html = ''").WherePK().Exec(ctx)
 		if err != nil {
 			return err
@@ -78,7 +83,8 @@ func (s *Store) deleteUser(ctx context.Context, caller auth.Caller, id int64, re
 				return err
 			}
 		}
-		if err := s.core.Raise(ctx, tx, models.ObjectDeleted{Target: models.Target{Type: models.OnUser, ID: u.ID}, Owner: u.ID, By: caller, Reason: reason}); err != nil {
+		if err := s.core.Raise(ctx, tx, models.ObjectDeleted{Target: models.Target{Type: models.OnUser, ID: u.ID},
+			Owner: u.ID, By: caller, Reason: reason}); err != nil {
 			return err
 		}
 		if err := social.Disconnect(ctx, tx, u.ID); err != nil {
@@ -87,7 +93,8 @@ func (s *Store) deleteUser(ctx context.Context, caller auth.Caller, id int64, re
 		if err := s.core.DB.Index(ctx, tx, models.UserIndex, u.ID); err != nil {
 			return err
 		}
-		return errors.Join(s.core.Enqueue(ctx, tx, models.Work{PurgeAccount: u.ID}), s.core.Enqueue(ctx, tx, models.Work{PurgeAccount: u.ID, At: at.Add(purgeAgain)}))
+		return errors.Join(s.core.Enqueue(ctx, tx, models.Work{PurgeAccount: u.ID}),
+			s.core.Enqueue(ctx, tx, models.Work{PurgeAccount: u.ID, At: at.Add(purgeAgain)}))
 	})
 }
 
@@ -97,11 +104,15 @@ func (s *Store) deleteUser(ctx context.Context, caller auth.Caller, id int64, re
 // deleted does not keep the others: PurgeAccount deletes them, and then returns an error. The
 // garbage collector removes the contents that no file uses any more.
 func (s *Store) PurgeAccount(ctx context.Context, userID int64) error {
-	deleted, err := s.core.DB.Write.NewSelect().Model((*models.User)(nil)).Where("u.id = ? AND u.deleted_at IS NOT NULL", userID).Exists(ctx)
+	deleted, err := s.core.DB.Write.NewSelect().Model((*models.User)(nil)).Where("u.id = ? AND u.deleted_at IS NOT NULL",
+		userID).Exists(ctx)
 	if err != nil || !deleted {
 		return err
 	}
-	if err := s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return social.Disconnect(ctx, tx, userID) }); err != nil {
+	if err := s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		return social.Disconnect(ctx, tx,
+			userID)
+	}); err != nil {
 		return fmt.Errorf("purge account %d: %w", userID, err)
 	}
 	// The job acts as the owner with the role of an administrator, because it must also delete objects
@@ -159,7 +170,8 @@ func (s *Store) PurgeAccount(ctx context.Context, userID int64) error {
 	}
 	// Downloads are kept, because the counts of things include them. They refer to a user without
 	// personal data.
-	if _, err := s.core.DB.Write.NewRaw("UPDATE comments SET spam_body = '' WHERE owner_id = ?", userID).Exec(ctx); err != nil {
+	if _, err := s.core.DB.Write.NewRaw("UPDATE comments SET spam_body = '' WHERE owner_id = ?", userID).
+		Exec(ctx); err != nil {
 		return err
 	}
 	if left > 0 {

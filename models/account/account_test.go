@@ -49,19 +49,25 @@ func TestRequestsOutliveTheirAccount(t *testing.T) {
 				return err
 			},
 			"a token of an application": func() error {
-				_, err := s.Account.AuthorizeImplicitly(ctx, oauth.Grant{Application: &oauth.Application{Name: "a"}, UserID: bob.UserID, Scopes: bob.Scopes})
+				_, err := s.Account.AuthorizeImplicitly(ctx, oauth.Grant{Application: &oauth.Application{Name: "a"},
+					UserID: bob.UserID, Scopes: bob.Scopes})
 				return err
 			},
 			"a role": func() error {
 				return s.Account.ApplyRoles(ctx, bob.UserID, auth.Identity{IsAdministrator: &administrator})
 			},
-			"a profile": func() error { _, err := s.UpdateProfile(ctx, bob, models.ProfileChange{FirstName: &name}); return err },
+			"a profile": func() error {
+				_,
+					err := s.UpdateProfile(ctx, bob, models.ProfileChange{FirstName: &name})
+				return err
+			},
 		} {
 			if err := refused(); models.CodeOf(err) != models.NotFound {
 				t.Errorf("%s of a deleted account: got %v, want NOT_FOUND", what, err)
 			}
 		}
-		if users, err := s.UsersByID(ctx, auth.Caller{}, models.AllUserFields, []int64{bob.UserID}); err != nil || users[bob.UserID].FirstName != "" {
+		if users, err := s.UsersByID(ctx, auth.Caller{}, models.AllUserFields, []int64{bob.UserID}); err != nil ||
+			users[bob.UserID].FirstName != "" {
 			t.Errorf("a deleted account has a name (%v)", err)
 		}
 
@@ -74,7 +80,8 @@ func TestRequestsOutliveTheirAccount(t *testing.T) {
 		_, takenDown := s.Moderation.TakeDownThing(ctx, admin, taken.ID, "Because.")
 		_, commented := s.Comments.CreateComment(ctx, bob, comments.NewComment{Target: &on, Body: "A secret."})
 		_, followed := s.Social.Follow(ctx, bob, "ada")
-		for _, err := range []error{takenDown, commented, followed, s.Social.Like(ctx, bob, on), s.Social.Watch(ctx, bob, on)} {
+		for _, err := range []error{takenDown, commented, followed, s.Social.Like(ctx, bob, on),
+			s.Social.Watch(ctx, bob, on)} {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -112,7 +119,8 @@ func TestPurgeContinues(t *testing.T) {
 		stuck, _ := cataloguetest.Published(t, s, bob)
 		cataloguetest.Published(t, s, bob)
 		public, _ := cataloguetest.Published(t, s, ada)
-		if _, err := s.Comments.CreateComment(ctx, bob, comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: public.ID}, Body: "A secret."}); err != nil {
+		if _, err := s.Comments.CreateComment(ctx, bob,
+			comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: public.ID}, Body: "A secret."}); err != nil {
 			t.Fatal(err)
 		}
 		run := func(statement string, args ...any) {
@@ -129,14 +137,16 @@ func TestPurgeContinues(t *testing.T) {
 		left := func() (things, comments int64) {
 			t.Helper()
 			things, err := s.DB.Write.NewSelect().Table("things").Where("owner_id = ?", bob.UserID).Count(ctx)
-			comments, err2 := s.DB.Write.NewSelect().Table("comments").Where("owner_id = ? AND deleted_at IS NULL", bob.UserID).Count(ctx)
+			comments, err2 := s.DB.Write.NewSelect().Table("comments").Where("owner_id = ? AND deleted_at IS NULL", bob.UserID).
+				Count(ctx)
 			if err := errors.Join(err, err2); err != nil {
 				t.Fatal(err)
 			}
 			return things, comments
 		}
 		err := s.Account.PurgeAccount(ctx, bob.UserID)
-		if want := fmt.Sprintf("purge account %d: cannot delete 1 objects, such as things %d: ", bob.UserID, stuck.ID); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if want := fmt.Sprintf("purge account %d: cannot delete 1 objects, such as things %d: ", bob.UserID,
+			stuck.ID); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %s…", err, want)
 		}
 		if things, comments := left(); things != 1 || comments != 0 {
@@ -161,11 +171,13 @@ func TestDeletedAccountKeepsNoSecrets(t *testing.T) {
 	cataloguetest.Each(t, func(t *testing.T, s *catalogue.Catalogue, ada auth.Caller) {
 		ctx := t.Context()
 		bob := cataloguetest.NewUser(t, s, "bob")
-		secret, _, err := s.Account.Admin().RegisterApplication(ctx, account.NewApplication{Name: "App", RedirectURIs: []string{"https://app.example/back"}})
+		secret, _, err := s.Account.Admin().
+			RegisterApplication(ctx, account.NewApplication{Name: "App", RedirectURIs: []string{"https://app.example/back"}})
 		if err != nil || secret == "" {
 			t.Fatal(err)
 		}
-		_, err = s.Account.Authorize(ctx, oauth.Grant{Application: &oauth.Application{ID: 1}, UserID: bob.UserID, Scopes: auth.Scopes{auth.Read}})
+		_, err = s.Account.Authorize(ctx, oauth.Grant{Application: &oauth.Application{ID: 1}, UserID: bob.UserID,
+			Scopes: auth.Scopes{auth.Read}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,11 +189,15 @@ func TestDeletedAccountKeepsNoSecrets(t *testing.T) {
 		}
 		err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 			_, err := account.InsertToken(ctx, tx, &account.Token{UserID: bob.UserID, Name: "a", Scopes: "read"})
-			_, err2 := account.InsertLink(ctx, tx, &account.AccountLink{Purpose: models.ResetLink, UserID: bob.UserID, Email: "bob@example.org", ExpiresAt: models.Now().Add(time.Hour)})
-			_, err3 := tx.NewInsert().Model(&account.LinkedID{Issuer: "https://id.example", Subject: "bob", UserID: bob.UserID, CreatedAt: models.Now()}).Exec(ctx)
-			_, err4 := tx.NewRaw("INSERT INTO webhooks (owner_id, is_global, url, description, events, secret, created_at, modified_at) "+
-				"VALUES (?0, false, 'https://bob.example/hook', '', '', 'x', ?1, ?1)", bob.UserID, models.Now()).Exec(ctx)
-			_, err5 := tx.NewRaw("INSERT INTO printers (owner_id, name, kind, url, created_at, modified_at) VALUES (?0, 'a', 'octoprint', 'http://printer.invalid', ?1, ?1)",
+			_, err2 := account.InsertLink(ctx, tx, &account.AccountLink{Purpose: models.ResetLink, UserID: bob.UserID,
+				Email: "bob@example.org", ExpiresAt: models.Now().Add(time.Hour)})
+			_, err3 := tx.NewInsert().Model(&account.LinkedID{Issuer: "https://id.example", Subject: "bob", UserID: bob.UserID,
+				CreatedAt: models.Now()}).Exec(ctx)
+			_, err4 := tx.NewRaw(
+				"INSERT INTO webhooks (owner_id, is_global, url, description, events, secret, created_at, modified_at) "+
+					"VALUES (?0, false, 'https://bob.example/hook', '', '', 'x', ?1, ?1)", bob.UserID, models.Now()).Exec(ctx)
+			_, err5 := tx.NewRaw(
+				"INSERT INTO printers (owner_id, name, kind, url, created_at, modified_at) VALUES (?0, 'a', 'octoprint', 'http://printer.invalid', ?1, ?1)",
 				bob.UserID, models.Now()).Exec(ctx)
 			return errors.Join(err, err2, err3, err4, err5, account.ConfirmEmail(ctx, tx, bob.UserID, "bob@example.org"))
 		})
@@ -189,18 +205,22 @@ func TestDeletedAccountKeepsNoSecrets(t *testing.T) {
 			t.Fatal(err)
 		}
 		thing, _ := cataloguetest.Published(t, s, ada)
-		spam, err := s.Comments.CreateComment(ctx, bob, comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: thing.ID}, Body: "Buy this."})
+		spam, err := s.Comments.CreateComment(ctx, bob,
+			comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: thing.ID}, Body: "Buy this."})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Moderation.ReportSpam(ctx, auth.Caller{UserID: ada.UserID, Role: auth.Moderator, Scopes: auth.Scopes{auth.Admin}}, spam.ID); err != nil {
+		if _, err := s.Moderation.ReportSpam(ctx, auth.Caller{UserID: ada.UserID, Role: auth.Moderator,
+			Scopes: auth.Scopes{auth.Admin}}, spam.ID); err != nil {
 			t.Fatal(err)
 		}
 		check := func(when string, want int64) {
 			t.Helper()
 			for table, where := range map[string]string{
-				"tokens": "user_id = ?", "grants": "user_id = ?", "sessions": "user_id = ?", "passwords": "user_id = ?", "identities": "user_id = ?",
-				"confirmed_emails": "user_id = ?", "account_links": "user_id = ?", "webhooks": "owner_id = ?", "printers": "owner_id = ?", "comments": "owner_id = ? AND spam_body <> ''",
+				"tokens": "user_id = ?", "grants": "user_id = ?", "sessions": "user_id = ?", "passwords": "user_id = ?",
+				"identities":       "user_id = ?",
+				"confirmed_emails": "user_id = ?", "account_links": "user_id = ?", "webhooks": "owner_id = ?",
+				"printers": "owner_id = ?", "comments": "owner_id = ? AND spam_body <> ''",
 			} {
 				if n, err := s.DB.Write.NewSelect().Table(table).Where(where, bob.UserID).Count(ctx); n != want || err != nil {
 					t.Errorf("%s: %d rows of %s, want %d (%v)", when, n, table, want, err)

@@ -48,7 +48,8 @@ func (a *Application) RedirectURIs() []string { return strings.Fields(a.Redirect
 func (a *Application) IsPublic() bool { return a.SecretSHA256 == "" }
 
 func (a *Application) oauth() *oauth.Application {
-	return &oauth.Application{ID: a.ID, ClientID: a.ClientID, Name: a.Name, Redirects: a.RedirectURIs(), Public: a.IsPublic(), Implicit: a.AllowsImplicit}
+	return &oauth.Application{ID: a.ID, ClientID: a.ClientID, Name: a.Name, Redirects: a.RedirectURIs(),
+		Public: a.IsPublic(), Implicit: a.AllowsImplicit}
 }
 
 // NewApplication is the input of CreateApplication.
@@ -63,7 +64,8 @@ const maxRedirects = 20
 
 // CreateApplication registers an application and returns its secret, like
 // [Admin.RegisterApplication]. It returns Forbidden unless the caller is an administrator.
-func (s *Store) CreateApplication(ctx context.Context, caller auth.Caller, n NewApplication) (secret string, a *Application, err error) {
+func (s *Store) CreateApplication(ctx context.Context, caller auth.Caller,
+	n NewApplication) (secret string, a *Application, err error) {
 	if err := models.RequireAdministrator(caller); err != nil {
 		return "", nil, err
 	}
@@ -72,7 +74,8 @@ func (s *Store) CreateApplication(ctx context.Context, caller auth.Caller, n New
 
 // RegisterApplication registers an application and returns its secret, which cannot be retrieved
 // later. A public client has no secret. It returns BadInput if the input is invalid.
-func (admin Admin) RegisterApplication(ctx context.Context, n NewApplication) (secret string, a *Application, err error) {
+func (admin Admin) RegisterApplication(ctx context.Context,
+	n NewApplication) (secret string, a *Application, err error) {
 	s := admin.store
 	name := strings.TrimSpace(n.Name)
 	err = models.CheckName(&name)
@@ -83,7 +86,8 @@ func (admin Admin) RegisterApplication(ctx context.Context, n NewApplication) (s
 		return "", nil, err
 	}
 	a = &Application{
-		ClientID: auth.HashSecret(auth.NewSecret())[:20], Name: name, Redirects: strings.Join(slices.Compact(slices.Clone(n.RedirectURIs)), "\n"),
+		ClientID: auth.HashSecret(auth.NewSecret())[:20], Name: name,
+		Redirects:      strings.Join(slices.Compact(slices.Clone(n.RedirectURIs)), "\n"),
 		AllowsImplicit: n.AllowsImplicit, CreatedAt: models.Now(),
 	}
 	if !n.IsPublic {
@@ -101,7 +105,8 @@ func (n NewApplication) checkRedirects() (err error) {
 		return models.TooMany("redirectUris", len(n.RedirectURIs), maxRedirects)
 	}
 	if n.IsPublic && len(n.RedirectURIs) == 0 {
-		return models.Invalid("redirectUris", "redirectUris: a public client needs at least one").WithFieldCode(apierror.FieldRequired)
+		return models.Invalid("redirectUris", "redirectUris: a public client needs at least one").
+			WithFieldCode(apierror.FieldRequired)
 	}
 	for i, address := range n.RedirectURIs {
 		if wrong := oauth.CheckRedirect(address); wrong != nil {
@@ -128,7 +133,8 @@ func (a Admin) AllApplications(ctx context.Context) (all []*Application, err err
 }
 
 // ApplicationsByID returns the applications with the given IDs.
-func (s *Store) ApplicationsByID(ctx context.Context, fields ApplicationFields, ids []int64) (map[int64]*Application, error) {
+func (s *Store) ApplicationsByID(ctx context.Context, fields ApplicationFields,
+	ids []int64) (map[int64]*Application, error) {
 	return applications.ByIDs(ctx, s.core.DB.DB, 0, fields, ids)
 }
 
@@ -145,7 +151,8 @@ func (s *Store) DeleteApplication(ctx context.Context, caller auth.Caller, clien
 // NotFound if the application does not exist.
 func (a Admin) DeleteApplication(ctx context.Context, clientID string) error {
 	s := a.store
-	n, err := s.core.DB.ExecAgain(ctx, s.core.DB.Write.NewDelete().Model((*Application)(nil)).Where("client_id = ?", models.CleanText(clientID, models.MaxName)))
+	n, err := s.core.DB.ExecAgain(ctx, s.core.DB.Write.NewDelete().Model((*Application)(nil)).
+		Where("client_id = ?", models.CleanText(clientID, models.MaxName)))
 	if err != nil {
 		return err
 	}
@@ -166,7 +173,8 @@ func (s *Store) Application(ctx context.Context, clientID string) (*oauth.Applic
 
 func (s *Store) application(ctx context.Context, clientID string) (*Application, error) {
 	a := new(Application)
-	err := s.core.DB.Read.NewSelect().Model(a).Where("ap.client_id = ?", models.CleanText(clientID, models.MaxName)).Scan(ctx)
+	err := s.core.DB.Read.NewSelect().Model(a).Where("ap.client_id = ?", models.CleanText(clientID, models.MaxName)).
+		Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, models.Fail(models.NotFound, "there is no application with this client_id")
 	}

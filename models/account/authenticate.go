@@ -87,7 +87,8 @@ func (s *Store) authenticate(ctx context.Context, hash string) (auth.Caller, err
 	if err != nil {
 		return auth.Caller{}, err
 	}
-	of := privileges{isAdmin: row.IsAdmin, isModerator: row.IsModerator, suspended: row.Suspended, hidesNSFW: row.HidesNSFW, hidesAI: row.HidesAI}
+	of := privileges{isAdmin: row.IsAdmin, isModerator: row.IsModerator, suspended: row.Suspended,
+		hidesNSFW: row.HidesNSFW, hidesAI: row.HidesAI}
 	caller := of.caller(row.UserID, scopes)
 	caller.TokenID, caller.ApplicationID = row.ID, row.ApplicationID
 	if row.ExpiresAt != nil {
@@ -113,10 +114,12 @@ type privileges struct {
 // outer join has found no user. The reason of a suspension is never empty, even if the operator or
 // an imported archive gave none.
 func selectPrivileges(q *bun.SelectQuery) *bun.SelectQuery {
-	return q.ColumnExpr("coalesce(u.is_admin, ?0) AS is_admin, coalesce(u.is_moderator, ?0) AS is_moderator, coalesce(u.hides_nsfw, ?0) AS hides_nsfw, coalesce(u.hides_ai, ?0) AS hides_ai", false).
+	return q.ColumnExpr(
+		"coalesce(u.is_admin, ?0) AS is_admin, coalesce(u.is_moderator, ?0) AS is_moderator, coalesce(u.hides_nsfw, ?0) AS hides_nsfw, coalesce(u.hides_ai, ?0) AS hides_ai", false).
 		ColumnExpr("CASE WHEN u.suspended_at IS NULL THEN '' ELSE coalesce(nullif(u.suspension_reason, ''), 'no reason was given') END AS suspended")
 }
 
 func (p privileges) caller(userID int64, scopes auth.Scopes) auth.Caller {
-	return auth.Caller{UserID: userID, Role: models.RoleOf(p.isAdmin, p.isModerator), Suspended: p.suspended, Scopes: scopes, HidesNSFW: p.hidesNSFW, HidesAI: p.hidesAI}
+	return auth.Caller{UserID: userID, Role: models.RoleOf(p.isAdmin, p.isModerator), Suspended: p.suspended,
+		Scopes: scopes, HidesNSFW: p.hidesNSFW, HidesAI: p.hidesAI}
 }

@@ -40,7 +40,8 @@ func (s *Store) Authorize(ctx context.Context, g oauth.Grant) (code string, err 
 	code = auth.NewSecret()
 	at := models.Now()
 	row := &grant{
-		SHA256: auth.HashSecret(code), ApplicationID: g.Application.ID, UserID: g.UserID, Redirect: g.Redirect, Scopes: g.Scopes.String(), Challenge: g.Challenge,
+		SHA256: auth.HashSecret(code), ApplicationID: g.Application.ID, UserID: g.UserID, Redirect: g.Redirect,
+		Scopes: g.Scopes.String(), Challenge: g.Challenge,
 		CreatedAt: at, ExpiresAt: at.Add(oauth.CodeLifetime),
 	}
 	err = s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -60,7 +61,8 @@ func (s *Store) Authorize(ctx context.Context, g oauth.Grant) (code string, err 
 // opens a transaction.
 func (s *Store) AuthorizeImplicitly(ctx context.Context, g oauth.Grant) (*oauth.Token, error) {
 	expires := models.Now().Add(oauth.ImplicitLifetime)
-	return s.issueNow(ctx, &Token{UserID: g.UserID, ApplicationID: g.Application.ID, Name: g.Application.Name, Scopes: g.Scopes.String(), ExpiresAt: &expires})
+	return s.issueNow(ctx, &Token{UserID: g.UserID, ApplicationID: g.Application.ID, Name: g.Application.Name,
+		Scopes: g.Scopes.String(), ExpiresAt: &expires})
 }
 
 // IssueOwn issues a token that belongs to an application itself and no user. It permits reading
@@ -92,10 +94,13 @@ func (s *Store) issue(ctx context.Context, tx bun.Tx, row *Token) (*oauth.Token,
 		return nil, err
 	}
 	same := func(q bun.QueryBuilder) bun.QueryBuilder {
-		return q.Where("application_id = ? AND coalesce(user_id, 0) = ? AND revoked_at IS NULL", row.ApplicationID, row.UserID)
+		return q.Where("application_id = ? AND coalesce(user_id, 0) = ? AND revoked_at IS NULL", row.ApplicationID,
+			row.UserID)
 	}
-	oldest := tx.NewSelect().Table("tokens").Column("id").ApplyQueryBuilder(same).Order("id DESC").Limit(1).Offset(maxApplicationTokens)
-	_, err = tx.NewUpdate().Table("tokens").Set("revoked_at = ?", models.Now()).ApplyQueryBuilder(same).Where("id <= (?)", oldest).Exec(ctx)
+	oldest := tx.NewSelect().Table("tokens").Column("id").ApplyQueryBuilder(same).Order("id DESC").Limit(1).
+		Offset(maxApplicationTokens)
+	_, err = tx.NewUpdate().Table("tokens").Set("revoked_at = ?", models.Now()).ApplyQueryBuilder(same).
+		Where("id <= (?)", oldest).Exec(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -125,8 +130,10 @@ func (s *Store) lockHolder(ctx context.Context, tx bun.Tx, row *Token) error {
 // BadInput if the code or one of the other arguments does not match, or if the user is suspended. A
 // code that is used a second time has leaked: its token is revoked, and so are the tokens that were
 // refreshed from it.
-func (s *Store) Redeem(ctx context.Context, a *oauth.Application, code, redirect, verifier string) (token *oauth.Token, err error) {
-	refused := models.Fail(models.BadInput, "the code is unknown, expired or used, or it is not for this client_id, redirect_uri and code_verifier")
+func (s *Store) Redeem(ctx context.Context, a *oauth.Application, code, redirect,
+	verifier string) (token *oauth.Token, err error) {
+	refused := models.Fail(models.BadInput,
+		"the code is unknown, expired or used, or it is not for this client_id, redirect_uri and code_verifier")
 	leaked := false
 	err = s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		token, leaked = nil, false
@@ -150,7 +157,8 @@ func (s *Store) Redeem(ctx context.Context, a *oauth.Application, code, redirect
 		case row.TokenID != 0:
 			leaked = true
 			return endSignIn(ctx, tx, row.TokenID)
-		case !models.Now().Before(row.ExpiresAt), redirect != row.Redirect && (redirect != "" || a.Public), !oauth.MatchesChallenge(verifier, row.Challenge), a.Public && row.Challenge == "":
+		case !models.Now().Before(row.ExpiresAt), redirect != row.Redirect && (redirect != "" || a.Public),
+			!oauth.MatchesChallenge(verifier, row.Challenge), a.Public && row.Challenge == "":
 			return refused
 		}
 		made := &Token{UserID: row.UserID, ApplicationID: a.ID, Name: a.Name, Scopes: row.Scopes}

@@ -33,11 +33,13 @@ const maxSubject = 255 // OpenID Connect Core 1.0, section 2
 // links one. It returns Unauthenticated if the identity has no subject, or if the issuer or the
 // subject is not a valid text.
 func (s *Store) Identify(ctx context.Context, id auth.Identity) (userID int64, err error) {
-	if err := errors.Join(models.CheckText("issuer", id.Issuer, models.MaxName), models.CheckText("subject", id.Subject, maxSubject)); err != nil || id.Subject == "" {
+	if err := errors.Join(models.CheckText("issuer", id.Issuer, models.MaxName), models.CheckText("subject", id.Subject,
+		maxSubject)); err != nil || id.Subject == "" {
 		return 0, models.Fail(models.Unauthenticated, "the ID token has no subject, or an invalid one")
 	}
 	known := func(db bun.IDB) error {
-		err := db.NewSelect().Model((*identity)(nil)).Column("idn.user_id").Where("idn.issuer = ? AND idn.subject = ?", id.Issuer, id.Subject).Scan(ctx, &userID)
+		err := db.NewSelect().Model((*identity)(nil)).Column("idn.user_id").Where("idn.issuer = ? AND idn.subject = ?",
+			id.Issuer, id.Subject).Scan(ctx, &userID)
 		return err
 	}
 	if err := known(s.core.DB.Read); err == nil {
@@ -55,7 +57,8 @@ func (s *Store) Identify(ctx context.Context, id auth.Identity) (userID int64, e
 				return err
 			}
 			u := &models.User{
-				Username: name, FirstName: models.CleanText(id.FirstName, models.MaxName), LastName: models.CleanText(id.LastName, models.MaxName), Email: models.CleanText(id.Email, models.MaxName),
+				Username: name, FirstName: models.CleanText(id.FirstName, models.MaxName), LastName: models.CleanText(id.LastName,
+					models.MaxName), Email: models.CleanText(id.Email, models.MaxName),
 				DefaultLicense: models.CC, CreatedAt: models.Now(),
 			}
 			setRoles(u, id)
@@ -68,7 +71,8 @@ func (s *Store) Identify(ctx context.Context, id auth.Identity) (userID int64, e
 					return err
 				}
 			}
-			_, err = tx.NewInsert().Model(&identity{Issuer: id.Issuer, Subject: id.Subject, UserID: u.ID, CreatedAt: u.CreatedAt}).Exec(ctx)
+			_, err = tx.NewInsert().
+				Model(&identity{Issuer: id.Issuer, Subject: id.Subject, UserID: u.ID, CreatedAt: u.CreatedAt}).Exec(ctx)
 			if err != nil || u.Role() == auth.Member {
 				return err
 			}
@@ -136,7 +140,8 @@ func (s *Store) freeName(ctx context.Context, tx bun.Tx, wanted string) (string,
 	}
 	name := wanted
 	for n := 2; n < 1_000; n++ {
-		taken, err := tx.NewSelect().Model((*models.User)(nil)).Where("u.sort_name = ?", models.FoldUsername(name)).Exists(ctx)
+		taken, err := tx.NewSelect().Model((*models.User)(nil)).Where("u.sort_name = ?", models.FoldUsername(name)).
+			Exists(ctx)
 		if err != nil || !taken {
 			return name, err
 		}
@@ -150,7 +155,8 @@ func (s *Store) freeName(ctx context.Context, tx bun.Tx, wanted string) (string,
 // second. The privileges of the user, a suspension and a deletion are read for each call. It
 // returns Unauthenticated if the account was deleted. It returns Forbidden instead of creating a
 // user if LinkableAccount finds an account, because only a person can enter its password.
-func (s *Store) AuthenticateBearer(ctx context.Context, token string, verify func(context.Context, string) (auth.Identity, error)) (auth.Caller, error) {
+func (s *Store) AuthenticateBearer(ctx context.Context, token string,
+	verify func(context.Context, string) (auth.Identity, error)) (auth.Caller, error) {
 	hash := auth.HashSecret(token)
 	known, ok := s.identities.get(hash)
 	ctx = database.WithSharedResult(ctx)
@@ -164,7 +170,9 @@ func (s *Store) AuthenticateBearer(ctx context.Context, token string, verify fun
 			return auth.Caller{}, err
 		}
 		if existing != "" {
-			return auth.Caller{}, models.Fail(models.Forbidden, "the user of the ID token may have the account %s: sign in with the OpenID provider in a browser once, to link it or to create another one", existing)
+			return auth.Caller{},
+				models.Fail(models.Forbidden,
+					"the user of the ID token may have the account %s: sign in with the OpenID provider in a browser once, to link it or to create another one", existing)
 		}
 		if known.userID, err = s.Identify(ctx, id); err != nil {
 			return auth.Caller{}, err
@@ -173,7 +181,8 @@ func (s *Store) AuthenticateBearer(ctx context.Context, token string, verify fun
 		s.identities.put(hash, known.userID, id.ExpiresAt)
 	}
 	var of privileges
-	err := selectPrivileges(s.core.DB.Read.NewSelect().TableExpr("users AS u")).Where("u.id = ? AND u.deleted_at IS NULL", known.userID).
+	err := selectPrivileges(s.core.DB.Read.NewSelect().TableExpr("users AS u")).Where("u.id = ? AND u.deleted_at IS NULL",
+		known.userID).
 		Scan(ctx, &of.isAdmin, &of.isModerator, &of.hidesNSFW, &of.hidesAI, &of.suspended)
 	if errors.Is(err, sql.ErrNoRows) {
 		return auth.Caller{}, models.Fail(models.Unauthenticated, "the account was deleted")

@@ -18,16 +18,19 @@ import (
 // if the identity belongs to a user already, or if there is no such account with a password. The
 // caller asks for the password before it calls LinkIdentity.
 func (s *Store) LinkableAccount(ctx context.Context, id auth.Identity) (username string, err error) {
-	known, err := s.core.DB.Read.NewSelect().Model((*identity)(nil)).Where("idn.issuer = ? AND idn.subject = ?", id.Issuer, id.Subject).Exists(ctx)
+	known, err := s.core.DB.Read.NewSelect().Model((*identity)(nil)).Where("idn.issuer = ? AND idn.subject = ?", id.Issuer,
+		id.Subject).Exists(ctx)
 	if err != nil || known {
 		return "", err
 	}
 	email := models.CleanText(id.Email, models.MaxName)
 	wanted, _, _ := strings.Cut(id.Username, "@")
-	err = s.core.DB.Read.NewSelect().TableExpr("users AS u").Join("JOIN passwords AS pw ON pw.user_id = u.id").ColumnExpr("u.username").
+	err = s.core.DB.Read.NewSelect().TableExpr("users AS u").Join("JOIN passwords AS pw ON pw.user_id = u.id").
+		ColumnExpr("u.username").
 		Where("u.deleted_at IS NULL AND u.suspended_at IS NULL").
 		Where("((?0 <> '' AND "+s.sameEmail("u.email", "?0")+") OR u.sort_name = ?1)", email, models.FoldUsername(wanted)).
-		OrderExpr("CASE WHEN ?0 <> '' AND "+s.sameEmail("u.email", "?0")+" THEN 0 ELSE 1 END, u.id", email).Limit(1).Scan(ctx, &username)
+		OrderExpr("CASE WHEN ?0 <> '' AND "+s.sameEmail("u.email", "?0")+" THEN 0 ELSE 1 END, u.id", email).Limit(1).
+		Scan(ctx, &username)
 	return username, models.IgnoreNoRows(err)
 }
 
@@ -68,11 +71,13 @@ func insertIdentity(ctx context.Context, tx bun.Tx, id auth.Identity, userID int
 		ID       int64
 		Username string
 	}
-	err := tx.NewSelect().Model((*identity)(nil)).Join("JOIN users AS u ON u.id = idn.user_id").ColumnExpr("u.id, u.username").
+	err := tx.NewSelect().Model((*identity)(nil)).Join("JOIN users AS u ON u.id = idn.user_id").
+		ColumnExpr("u.id, u.username").
 		Where("idn.issuer = ? AND idn.subject = ?", id.Issuer, id.Subject).Scan(ctx, &owner)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		_, err = tx.NewInsert().Model(&identity{Issuer: id.Issuer, Subject: id.Subject, UserID: userID, CreatedAt: models.Now()}).Exec(ctx)
+		_, err = tx.NewInsert().Model(&identity{Issuer: id.Issuer, Subject: id.Subject, UserID: userID,
+			CreatedAt: models.Now()}).Exec(ctx)
 	case err == nil && owner.ID != userID:
 		err = models.Fail(models.Conflict, "the account at the OpenID provider belongs to the user %s", owner.Username)
 	}
@@ -86,7 +91,8 @@ func insertIdentity(ctx context.Context, tx bun.Tx, id auth.Identity, userID int
 // Conflict if the identity belongs to another user, unless move is true: then it belongs to the
 // given user from then on, and the sessions of the other user end. It opens a transaction.
 func (a Admin) LinkIdentity(ctx context.Context, name, issuer, subject string, move bool) error {
-	if err := errors.Join(models.CheckText("issuer", issuer, models.MaxName), models.CheckText("subject", subject, maxSubject)); err != nil {
+	if err := errors.Join(models.CheckText("issuer", issuer, models.MaxName), models.CheckText("subject", subject,
+		maxSubject)); err != nil {
 		return err
 	}
 	if subject == "" {
@@ -103,7 +109,8 @@ func (a Admin) LinkIdentity(ctx context.Context, name, issuer, subject string, m
 		}
 		if move {
 			var former int64
-			err := tx.NewDelete().Model((*identity)(nil)).Where("issuer = ? AND subject = ? AND user_id <> ?", issuer, subject, u.ID).Returning("user_id").Scan(ctx, &former)
+			err := tx.NewDelete().Model((*identity)(nil)).Where("issuer = ? AND subject = ? AND user_id <> ?", issuer, subject,
+				u.ID).Returning("user_id").Scan(ctx, &former)
 			if err := models.IgnoreNoRows(err); err != nil {
 				return err
 			}

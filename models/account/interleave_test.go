@@ -42,7 +42,8 @@ func TestDeadlocksAreRepeated(t *testing.T) {
 			first, second string // the rows that act locks, in this order
 			act           func() error
 		}{
-			{"notifications WHERE actor_id = 2", "notifications WHERE actor_id = 3", func() error { _, err := s.Social.MarkNotificationsRead(ctx, ada, nil); return err }},
+			{"notifications WHERE actor_id = 2", "notifications WHERE actor_id = 3",
+				func() error { _, err := s.Social.MarkNotificationsRead(ctx, ada, nil); return err }},
 			{"invitations", "account_links", func() error { return s.Account.Admin().RevokeInvitation(ctx, invitation.ID) }},
 			{"applications", "tokens", func() error { return s.Account.Admin().DeleteApplication(ctx, application.ClientID) }},
 		} {

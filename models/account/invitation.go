@@ -38,7 +38,8 @@ type NewInvitation struct {
 
 // CreateInvitation creates an invitation and returns the secret of its link. It requires an
 // administrator, and returns Conflict if there are already maxInvitations. It opens a transaction.
-func (s *Store) CreateInvitation(ctx context.Context, caller auth.Caller, n NewInvitation) (secret string, inv *Invitation, err error) {
+func (s *Store) CreateInvitation(ctx context.Context, caller auth.Caller,
+	n NewInvitation) (secret string, inv *Invitation, err error) {
 	if err := models.RequireAdministrator(caller); err != nil {
 		return "", nil, err
 	}
@@ -51,7 +52,8 @@ func (a Admin) CreateInvitation(ctx context.Context, n NewInvitation) (secret st
 	return a.store.invite(ctx, auth.Caller{}, n)
 }
 
-func (s *Store) invite(ctx context.Context, caller auth.Caller, n NewInvitation) (secret string, inv *Invitation, err error) {
+func (s *Store) invite(ctx context.Context, caller auth.Caller,
+	n NewInvitation) (secret string, inv *Invitation, err error) {
 	at := models.Now()
 	inv = &Invitation{CreatedBy: caller.UserID, CreatedAt: at, ExpiresAt: at.Add(defaultInvitation)}
 	if n.Email != nil && *n.Email != "" {
@@ -63,7 +65,8 @@ func (s *Store) invite(ctx context.Context, caller auth.Caller, n NewInvitation)
 	if n.ExpiresAt != nil {
 		inv.ExpiresAt = n.ExpiresAt.UTC().Truncate(time.Microsecond)
 		if !inv.ExpiresAt.After(at) || inv.ExpiresAt.After(at.Add(maxInvitation)) {
-			return "", nil, models.Invalid("expiresAt", "expiresAt: must be in the future, and at most %d days ahead", int(maxInvitation.Hours()/24)).WithFieldCode(apierror.FieldOutOfRange)
+			return "", nil, models.Invalid("expiresAt", "expiresAt: must be in the future, and at most %d days ahead",
+				int(maxInvitation.Hours()/24)).WithFieldCode(apierror.FieldOutOfRange)
 		}
 	}
 	err = s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -72,7 +75,8 @@ func (s *Store) invite(ctx context.Context, caller auth.Caller, n NewInvitation)
 				return err
 			}
 		}
-		pending, err := tx.NewSelect().Model((*Invitation)(nil)).Where("inv.used_at IS NULL AND inv.expires_at > ?", at).Count(ctx)
+		pending, err := tx.NewSelect().Model((*Invitation)(nil)).Where("inv.used_at IS NULL AND inv.expires_at > ?", at).
+			Count(ctx)
 		if err != nil {
 			return err
 		}
@@ -83,7 +87,8 @@ func (s *Store) invite(ctx context.Context, caller auth.Caller, n NewInvitation)
 		if _, err := tx.NewInsert().Model(inv).Exec(ctx); err != nil {
 			return err
 		}
-		secret, err = insertLink(ctx, tx, &accountLink{Purpose: models.InvitationLink, InvitationID: inv.ID, ExpiresAt: inv.ExpiresAt})
+		secret, err = insertLink(ctx, tx, &accountLink{Purpose: models.InvitationLink, InvitationID: inv.ID,
+			ExpiresAt: inv.ExpiresAt})
 		if err != nil || inv.Email == "" || !s.core.Options.SendsMail {
 			return err
 		}
@@ -102,7 +107,8 @@ func (s *Store) Invitations(ctx context.Context, caller auth.Caller) (found []*I
 
 // Invitations returns the invitations that can be used, newest first.
 func (a Admin) Invitations(ctx context.Context) (found []*Invitation, err error) {
-	err = a.store.core.DB.Read.NewSelect().Model(&found).Where("inv.used_at IS NULL AND inv.expires_at > ?", models.Now()).OrderExpr("inv.id DESC").Limit(maxInvitations).Scan(ctx)
+	err = a.store.core.DB.Read.NewSelect().Model(&found).Where("inv.used_at IS NULL AND inv.expires_at > ?", models.Now()).
+		OrderExpr("inv.id DESC").Limit(maxInvitations).Scan(ctx)
 	return found, err
 }
 
@@ -119,7 +125,8 @@ func (s *Store) RevokeInvitation(ctx context.Context, caller auth.Caller, id int
 // invitation with the ID.
 func (a Admin) RevokeInvitation(ctx context.Context, id int64) error {
 	db := a.store.core.DB
-	if n, err := db.ExecAgain(ctx, db.Write.NewDelete().Model((*Invitation)(nil)).Where("id = ? AND used_at IS NULL", id)); n > 0 || err != nil {
+	if n, err := db.ExecAgain(ctx, db.Write.NewDelete().Model((*Invitation)(nil)).
+		Where("id = ? AND used_at IS NULL", id)); n > 0 || err != nil {
 		return err
 	}
 	return models.NoSuch("invitation", id)

@@ -43,7 +43,8 @@ func insertLink(ctx context.Context, db bun.IDB, l *accountLink) (secret string,
 	return secret, err
 }
 
-var errLink = models.About("token", models.Fail(models.NotFound, "the link does not work: it has expired, was used, or was replaced by a newer one"))
+var errLink = models.About("token",
+	models.Fail(models.NotFound, "the link does not work: it has expired, was used, or was replaced by a newer one"))
 
 // orErrLink returns errLink if err is sql.ErrNoRows, and otherwise err.
 func orErrLink(err error) error {
@@ -64,9 +65,11 @@ type Link struct {
 // the link.
 func (s *Store) Link(ctx context.Context, secret string) (Link, error) {
 	var l Link
-	err := s.core.DB.Read.NewSelect().TableExpr("account_links AS al").Join("LEFT JOIN users AS u ON u.id = al.user_id").Join("LEFT JOIN invitations AS inv ON inv.id = al.invitation_id").
+	err := s.core.DB.Read.NewSelect().TableExpr("account_links AS al").Join("LEFT JOIN users AS u ON u.id = al.user_id").
+		Join("LEFT JOIN invitations AS inv ON inv.id = al.invitation_id").
 		ColumnExpr("al.purpose, CASE WHEN al.email <> '' THEN al.email ELSE coalesce(inv.email, '') END, coalesce(u.username, '')").
-		Where("al.sha256 = ? AND al.expires_at > ?", auth.HashSecret(secret), models.Now()).Scan(ctx, &l.Purpose, &l.Email, &l.Username)
+		Where("al.sha256 = ? AND al.expires_at > ?", auth.HashSecret(secret), models.Now()).
+		Scan(ctx, &l.Purpose, &l.Email, &l.Username)
 	return l, orErrLink(err)
 }
 
@@ -74,7 +77,8 @@ func (s *Store) Link(ctx context.Context, secret string) (Link, error) {
 // NotFound. If it is called concurrently, only one call succeeds.
 func useLink(ctx context.Context, tx bun.Tx, secret string, purposes ...models.LinkPurpose) (*accountLink, error) {
 	l := new(accountLink)
-	err := tx.NewDelete().Model(l).Where("sha256 = ? AND expires_at > ? AND purpose IN (?)", auth.HashSecret(secret), models.Now(), bun.List(purposes)).Returning("*").Scan(ctx)
+	err := tx.NewDelete().Model(l).Where("sha256 = ? AND expires_at > ? AND purpose IN (?)", auth.HashSecret(secret),
+		models.Now(), bun.List(purposes)).Returning("*").Scan(ctx)
 	if err == nil && l.SHA256 == "" {
 		err = errLink
 	}
@@ -99,7 +103,10 @@ type Email struct {
 // has a recipient, so that the response does not reveal whether an account exists. It opens a
 // transaction.
 func (s *Store) RequestMail(ctx context.Context, m models.Mail) error {
-	return s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return s.core.Enqueue(ctx, tx, models.Work{Mail: &m}) })
+	return s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		return s.core.Enqueue(ctx, tx,
+			models.Work{Mail: &m})
+	})
 }
 
 // maxLinksPerHour is the rate limit of links: the maximum number of links of one purpose that are
@@ -119,7 +126,8 @@ func (s *Store) WriteEmails(ctx context.Context, m models.Mail) (emails []Email,
 		}
 		if len(links) > 1 {
 			for _, l := range links {
-				if err := s.core.Enqueue(ctx, tx, models.Work{Mail: &models.Mail{Purpose: m.Purpose, UserID: l.UserID}}); err != nil {
+				if err := s.core.Enqueue(ctx, tx,
+					models.Work{Mail: &models.Mail{Purpose: m.Purpose, UserID: l.UserID}}); err != nil {
 					return err
 				}
 			}
@@ -131,7 +139,9 @@ func (s *Store) WriteEmails(ctx context.Context, m models.Mail) (emails []Email,
 			if l.ExpiresAt.IsZero() {
 				l.ExpiresAt = models.Now().Add(lifetime(m.Purpose))
 			}
-			recent, err := tx.NewSelect().Model((*accountLink)(nil)).Where("("+s.sameEmail("al.email", "?")+" OR al.user_id = ?) AND al.purpose = ? AND al.created_at > ?", l.Email, l.UserID, l.Purpose, models.Now().Add(-time.Hour)).Count(ctx)
+			recent, err := tx.NewSelect().Model((*accountLink)(nil)).
+				Where("("+s.sameEmail("al.email", "?")+" OR al.user_id = ?) AND al.purpose = ? AND al.created_at > ?", l.Email,
+					l.UserID, l.Purpose, models.Now().Add(-time.Hour)).Count(ctx)
 			if err != nil {
 				return err
 			}
@@ -159,25 +169,29 @@ func (s *Store) sameEmail(a, b string) string {
 
 // hasConfirmedEmail is the condition that the user u has confirmed the present e-mail address.
 func (s *Store) hasConfirmedEmail() string {
-	return "EXISTS (SELECT 1 FROM confirmed_emails AS ce WHERE ce.user_id = u.id AND " + s.sameEmail("ce.email", "u.email") + ")"
+	return "EXISTS (SELECT 1 FROM confirmed_emails AS ce WHERE ce.user_id = u.id AND " +
+		s.sameEmail("ce.email", "u.email") + ")"
 }
 
 // recipients returns one link for each recipient of an e-mail, not yet stored, and the usernames of
 // the recipients.
-func (s *Store) recipients(ctx context.Context, tx bun.Tx, m models.Mail) (links []accountLink, names []string, err error) {
+func (s *Store) recipients(ctx context.Context, tx bun.Tx,
+	m models.Mail) (links []accountLink, names []string, err error) {
 	switch m.Purpose {
 	case models.SignUpLink:
 		return []accountLink{{Email: m.Email}}, []string{""}, nil
 	case models.InvitationLink:
 		inv := new(Invitation)
-		err := tx.NewSelect().Model(inv).Where("inv.id = ? AND inv.used_at IS NULL AND inv.expires_at > ?", m.InvitationID, models.Now()).Scan(ctx)
+		err := tx.NewSelect().Model(inv).Where("inv.id = ? AND inv.used_at IS NULL AND inv.expires_at > ?", m.InvitationID,
+			models.Now()).Scan(ctx)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil, nil, nil
 		}
 		return []accountLink{{Email: inv.Email, InvitationID: inv.ID, ExpiresAt: inv.ExpiresAt}}, []string{""}, err
 	}
 	var users []*models.User
-	q := tx.NewSelect().Model(&users).Column("u.id", "u.username", "u.email").Where("u.deleted_at IS NULL AND u.email <> ''").OrderExpr("u.id").Limit(5)
+	q := tx.NewSelect().Model(&users).Column("u.id", "u.username", "u.email").
+		Where("u.deleted_at IS NULL AND u.email <> ''").OrderExpr("u.id").Limit(5)
 	switch {
 	case m.Purpose == models.ConfirmationLink:
 		q = q.Where("u.id = ? AND NOT "+s.hasConfirmedEmail(), m.UserID)
@@ -185,7 +199,8 @@ func (s *Store) recipients(ctx context.Context, tx bun.Tx, m models.Mail) (links
 		q = q.Where("u.id = ? AND u.suspended_at IS NULL AND "+s.hasConfirmedEmail(), m.UserID)
 	default:
 		q = q.Where("u.suspended_at IS NULL AND "+s.hasConfirmedEmail()).
-			Where("(u.id IN (SELECT user_id FROM confirmed_emails WHERE "+s.sameEmail("email", "?0")+") OR u.sort_name = ?1)", m.Name, models.FoldUsername(m.Name))
+			Where("(u.id IN (SELECT user_id FROM confirmed_emails WHERE "+s.sameEmail("email", "?0")+") OR u.sort_name = ?1)",
+				m.Name, models.FoldUsername(m.Name))
 	}
 	if err := q.Scan(ctx); err != nil {
 		return nil, nil, err
@@ -217,7 +232,8 @@ func (s *Store) ConfirmEmail(ctx context.Context, secret string) error {
 }
 
 func confirmEmail(ctx context.Context, tx bun.Tx, userID int64, email string) error {
-	_, err := tx.NewRaw("INSERT INTO confirmed_emails (user_id, email, confirmed_at) VALUES (?0, ?1, ?2) ON CONFLICT (user_id) DO UPDATE SET email = ?1, confirmed_at = ?2", userID, email, models.Now()).Exec(ctx)
+	_, err := tx.NewRaw(
+		"INSERT INTO confirmed_emails (user_id, email, confirmed_at) VALUES (?0, ?1, ?2) ON CONFLICT (user_id) DO UPDATE SET email = ?1, confirmed_at = ?2", userID, email, models.Now()).Exec(ctx)
 	return err
 }
 

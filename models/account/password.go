@@ -39,7 +39,8 @@ func (a Admin) SetPassword(ctx context.Context, username, text string) error {
 			return err
 		}
 		return errors.Join(replacePassword(ctx, tx, u.ID, hash), endSessions(ctx, tx, u.ID),
-			s.core.Record(ctx, tx, auth.Caller{}, models.ModerationEntry{Action: models.SetUserPassword, UserID: u.ID, Reason: models.ByOperator}))
+			s.core.Record(ctx, tx, auth.Caller{}, models.ModerationEntry{Action: models.SetUserPassword, UserID: u.ID,
+				Reason: models.ByOperator}))
 	})
 }
 
@@ -47,11 +48,13 @@ func (a Admin) SetPassword(ctx context.Context, username, text string) error {
 // password reset links.
 func replacePassword(ctx context.Context, tx bun.Tx, userID int64, hash string) error {
 	row := &password{UserID: userID, Hash: hash, ChangedAt: models.Now()}
-	_, err := tx.NewInsert().Model(row).On("CONFLICT (user_id) DO UPDATE").Set("hash = EXCLUDED.hash").Set("changed_at = EXCLUDED.changed_at").Exec(ctx)
+	_, err := tx.NewInsert().Model(row).On("CONFLICT (user_id) DO UPDATE").Set("hash = EXCLUDED.hash").
+		Set("changed_at = EXCLUDED.changed_at").Exec(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = tx.NewDelete().Model((*accountLink)(nil)).Where("user_id = ? AND purpose = ?", userID, models.ResetLink).Exec(ctx)
+	_, err = tx.NewDelete().Model((*accountLink)(nil)).Where("user_id = ? AND purpose = ?", userID, models.ResetLink).
+		Exec(ctx)
 	return err
 }
 
@@ -98,7 +101,8 @@ func (s *Store) ChangePassword(ctx context.Context, caller auth.Caller, present,
 		if err := replacePassword(ctx, tx, caller.UserID, hash); err != nil {
 			return err
 		}
-		_, err := tx.NewDelete().Model((*Session)(nil)).Where("user_id = ? AND id <> ?", caller.UserID, caller.SessionID).Exec(ctx)
+		_, err := tx.NewDelete().Model((*Session)(nil)).Where("user_id = ? AND id <> ?", caller.UserID, caller.SessionID).
+			Exec(ctx)
 		return err
 	})
 }
@@ -147,7 +151,8 @@ func (s *Store) CheckPassword(ctx context.Context, username, text string) (auth.
 	if len(text) > auth.MaxPassword {
 		text = ""
 	}
-	err := s.core.DB.Read.NewSelect().Model(row).Join("JOIN users AS u ON u.id = pw.user_id").Where("u.sort_name = ?", models.FoldUsername(username)).Scan(ctx)
+	err := s.core.DB.Read.NewSelect().Model(row).Join("JOIN users AS u ON u.id = pw.user_id").
+		Where("u.sort_name = ?", models.FoldUsername(username)).Scan(ctx)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return auth.Verified{}, err
 	}

@@ -37,8 +37,10 @@ func TestSignInBesideReset(t *testing.T) {
 			_, err := s.SignIn(ctx, who, "")
 			return err
 		})
-		if n, countErr := s.core.DB.Read.NewSelect().Model((*Session)(nil)).Count(ctx); models.CodeOf(err) != models.Unauthenticated || n != 0 || countErr != nil {
-			t.Errorf("the sign-in returned %v, want %s, and began %d sessions (%v), want 0", err, models.Unauthenticated, n, countErr)
+		if n, countErr := s.core.DB.Read.NewSelect().Model((*Session)(nil)).
+			Count(ctx); models.CodeOf(err) != models.Unauthenticated || n != 0 || countErr != nil {
+			t.Errorf("the sign-in returned %v, want %s, and began %d sessions (%v), want 0", err, models.Unauthenticated, n,
+				countErr)
 		}
 		if who, err = s.CheckPassword(ctx, "ada", reset); err != nil {
 			t.Fatal(err)
@@ -84,7 +86,8 @@ func TestChangePasswordBesideReset(t *testing.T) {
 			if _, err := s.core.LockAccount(ctx, tx, ada.UserID); err != nil {
 				return err
 			}
-			if _, err := tx.NewRaw("UPDATE users SET deleted_at = ? WHERE id = ?", models.Now(), ada.UserID).Exec(ctx); err != nil {
+			if _, err := tx.NewRaw("UPDATE users SET deleted_at = ? WHERE id = ?", models.Now(), ada.UserID).
+				Exec(ctx); err != nil {
 				return err
 			}
 			_, err := tx.NewRaw("DELETE FROM passwords WHERE user_id = ?", ada.UserID).Exec(ctx)

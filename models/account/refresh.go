@@ -36,7 +36,8 @@ func (s *Store) issueWithRefresh(ctx context.Context, tx bun.Tx, row *Token, sig
 		return nil, err
 	}
 	token.Refresh = auth.NewSecret()
-	next := &refreshToken{SHA256: auth.HashSecret(token.Refresh), SignIn: signIn, TokenID: row.ID, ExpiresAt: at.Add(oauth.RefreshLifetime)}
+	next := &refreshToken{SHA256: auth.HashSecret(token.Refresh), SignIn: signIn, TokenID: row.ID,
+		ExpiresAt: at.Add(oauth.RefreshLifetime)}
 	if signIn == "" {
 		next.SignIn = next.SHA256
 	}
@@ -62,7 +63,8 @@ func (s *Store) Refresh(ctx context.Context, a *oauth.Application, refresh strin
 	return token, nil
 }
 
-var errRefresh = models.Fail(models.BadInput, "the refresh_token is unknown, expired, revoked or used, or it was issued to another application")
+var errRefresh = models.Fail(models.BadInput,
+	"the refresh_token is unknown, expired, revoked or used, or it was issued to another application")
 
 // refresh is Refresh within a transaction. It returns neither a token nor an error if it has
 // revoked the tokens of the sign-in.
@@ -71,7 +73,8 @@ func (s *Store) refresh(ctx context.Context, tx bun.Tx, a *oauth.Application, re
 	read := func() error {
 		err := tx.NewSelect().Model(row).Where("rt.sha256 = ?", auth.HashSecret(refresh)).Scan(ctx)
 		if err == nil {
-			err = tx.NewSelect().Model(old).Column("tk.id", "tk.user_id", "tk.application_id", "tk.scopes", "tk.revoked_at").Where("tk.id = ?", row.TokenID).Scan(ctx)
+			err = tx.NewSelect().Model(old).Column("tk.id", "tk.user_id", "tk.application_id", "tk.scopes", "tk.revoked_at").
+				Where("tk.id = ?", row.TokenID).Scan(ctx)
 		}
 		return err
 	}
@@ -100,10 +103,12 @@ func (s *Store) refresh(ctx context.Context, tx bun.Tx, a *oauth.Application, re
 	if _, err := tx.NewUpdate().Model(row).Column("used_at").WherePK().Exec(ctx); err != nil {
 		return nil, err
 	}
-	if _, err := tx.NewUpdate().Model((*Token)(nil)).Set("revoked_at = ?", at).Where("id = ?", old.ID).Exec(ctx); err != nil {
+	if _, err := tx.NewUpdate().Model((*Token)(nil)).Set("revoked_at = ?", at).Where("id = ?", old.ID).
+		Exec(ctx); err != nil {
 		return nil, err
 	}
-	return s.issueWithRefresh(ctx, tx, &Token{UserID: old.UserID, ApplicationID: a.ID, Name: a.Name, Scopes: old.Scopes}, row.SignIn)
+	return s.issueWithRefresh(ctx, tx, &Token{UserID: old.UserID, ApplicationID: a.ID, Name: a.Name, Scopes: old.Scopes},
+		row.SignIn)
 }
 
 // endSignIn revokes an access token and all others of the sign-in that it belongs to, if any. The

@@ -69,7 +69,8 @@ func TestRefreshBesideRevocation(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 				ctx := t.Context()
-				_, registered, err := s.Admin().RegisterApplication(ctx, NewApplication{Name: "App", RedirectURIs: []string{redirect}, IsPublic: true})
+				_, registered, err := s.Admin().
+					RegisterApplication(ctx, NewApplication{Name: "App", RedirectURIs: []string{redirect}, IsPublic: true})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -90,7 +91,9 @@ func TestRefreshBesideRevocation(t *testing.T) {
 					t.Fatal(err)
 				}
 				in.second = token.Refresh
-				err = databasetest.Beside(t.Context(), s.core.DB.DB, func(ctx context.Context, tx bun.Tx) error { return test.hold(ctx, tx, s, in) }, func() error { return test.act(ctx, s, in) })
+				err = databasetest.Beside(t.Context(), s.core.DB.DB,
+					func(ctx context.Context, tx bun.Tx) error { return test.hold(ctx, tx, s, in) },
+					func() error { return test.act(ctx, s, in) })
 				if models.CodeOf(err) != models.BadInput {
 					t.Errorf("the other call returned %v, want %s", err, models.BadInput)
 				}
@@ -153,7 +156,11 @@ func TestTokensBesideDeletedApplication(t *testing.T) {
 			code models.Code
 		}{
 			{"authorize", func(g oauth.Grant, _, _ string) error { _, err := s.Authorize(ctx, g); return err }, models.NotFound},
-			{"authorize implicitly", func(g oauth.Grant, _, _ string) error { _, err := s.AuthorizeImplicitly(ctx, g); return err }, models.NotFound},
+			{"authorize implicitly", func(g oauth.Grant, _, _ string) error {
+				_,
+					err := s.AuthorizeImplicitly(ctx, g)
+				return err
+			}, models.NotFound},
 			{"redeem", func(g oauth.Grant, code, _ string) error {
 				_, err := s.Redeem(ctx, g.Application, code, "", "")
 				return err

@@ -78,7 +78,8 @@ func (s *Store) Register(ctx context.Context, r Registration) (userID int64, err
 // does not work.
 func (s *Store) useInvitation(ctx context.Context, tx bun.Tx, link *accountLink, u *models.User) error {
 	inv := new(Invitation)
-	err := s.core.DB.ForUpdate(tx.NewSelect().Model(inv).Where("inv.id = ? AND inv.used_at IS NULL AND inv.expires_at > ?", link.InvitationID, models.Now())).Scan(ctx)
+	err := s.core.DB.ForUpdate(tx.NewSelect().Model(inv).Where("inv.id = ? AND inv.used_at IS NULL AND inv.expires_at > ?",
+		link.InvitationID, models.Now())).Scan(ctx)
 	if err != nil {
 		return orErrLink(err)
 	}

@@ -51,14 +51,16 @@ func (s *Store) SignIn(ctx context.Context, who auth.Verified, userAgent string)
 	at, userID := models.Now(), who.UserID
 	err = s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		u := new(models.User)
-		if err := s.core.DB.ForShare(tx.NewSelect().Model(u).Column("u.id", "u.suspended_at", "u.suspension_reason").Where("u.id = ? AND u.deleted_at IS NULL", userID)).Scan(ctx); err != nil {
+		if err := s.core.DB.ForShare(tx.NewSelect().Model(u).Column("u.id", "u.suspended_at", "u.suspension_reason").
+			Where("u.id = ? AND u.deleted_at IS NULL", userID)).Scan(ctx); err != nil {
 			return models.NoSuchIfNoRows(err, "user", userID)
 		}
 		if err := u.CheckActive(); err != nil {
 			return err
 		}
 		if who.PasswordHash != "" {
-			same, err := tx.NewSelect().Model((*password)(nil)).Where("pw.user_id = ? AND pw.hash = ?", userID, who.PasswordHash).Exists(ctx)
+			same, err := tx.NewSelect().Model((*password)(nil)).Where("pw.user_id = ? AND pw.hash = ?", userID,
+				who.PasswordHash).Exists(ctx)
 			if err != nil {
 				return err
 			}
@@ -68,10 +70,12 @@ func (s *Store) SignIn(ctx context.Context, who auth.Verified, userAgent string)
 		}
 		kept := tx.NewSelect().Model((*Session)(nil)).Column("se.id").Where("se.user_id = ?", userID).
 			OrderExpr("coalesce(se.last_used_at, se.created_at) DESC, se.id DESC").Limit(maxSessions - 1)
-		if _, err := tx.NewDelete().Model((*Session)(nil)).Where("user_id = ? AND id NOT IN (?)", userID, kept).Exec(ctx); err != nil {
+		if _, err := tx.NewDelete().Model((*Session)(nil)).Where("user_id = ? AND id NOT IN (?)", userID, kept).
+			Exec(ctx); err != nil {
 			return err
 		}
-		row := &Session{UserID: userID, SHA256: auth.HashSecret(secret), UserAgent: models.CleanText(userAgent, models.MaxUserAgent), CreatedAt: at, ExpiresAt: at.Add(sessionLifetime)}
+		row := &Session{UserID: userID, SHA256: auth.HashSecret(secret), UserAgent: models.CleanText(userAgent,
+			models.MaxUserAgent), CreatedAt: at, ExpiresAt: at.Add(sessionLifetime)}
 		_, err := tx.NewInsert().Model(row).Exec(ctx)
 		return err
 	})
@@ -97,7 +101,8 @@ func (s *Store) Session(ctx context.Context, secret string) (who auth.SignedIn, 
 		return selectPrivileges(s.core.DB.Read.NewSelect().TableExpr("sessions AS se")).
 			ColumnExpr("se.id, se.last_used_at, u.id, u.username, u.first_name, u.last_name, u.last_active_at, u.avatar_id <> 0").Join("JOIN users AS u ON u.id = se.user_id").
 			Where("se.sha256 = ? AND se.expires_at > ? AND u.suspended_at IS NULL", auth.HashSecret(secret), at).
-			Scan(ctx, &of.isAdmin, &of.isModerator, &of.hidesNSFW, &of.hidesAI, &of.suspended, &sessionID, &lastUsed, &userID, &who.Username, &first, &last, &lastActive, &who.HasAvatar)
+			Scan(ctx, &of.isAdmin, &of.isModerator, &of.hidesNSFW, &of.hidesAI, &of.suspended, &sessionID, &lastUsed, &userID,
+				&who.Username, &first, &last, &lastActive, &who.HasAvatar)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return who, false, nil
@@ -127,7 +132,8 @@ func (s *Store) Sessions(ctx context.Context, caller auth.Caller) (sessions []*S
 	if err := checkSessions(caller); err != nil {
 		return nil, err
 	}
-	err = s.core.DB.Read.NewSelect().Model(&sessions).ExcludeColumn("sha256").Where("se.user_id = ? AND se.expires_at > ?", caller.UserID, models.Now()).
+	err = s.core.DB.Read.NewSelect().Model(&sessions).ExcludeColumn("sha256").Where("se.user_id = ? AND se.expires_at > ?",
+		caller.UserID, models.Now()).
 		OrderExpr("coalesce(se.last_used_at, se.created_at) DESC, se.id DESC").Limit(maxSessions).Scan(ctx)
 	return sessions, err
 }

@@ -32,7 +32,8 @@ type Objects struct {
 // New adds accounts to the core.
 func New(core *models.Store, objects Objects) *Store {
 	s := &Store{core: core, objects: objects, identities: newIdentityCache()}
-	core.DB.Register((*accountLink)(nil), (*Application)(nil), (*Invitation)(nil), (*Session)(nil), (*Token)(nil), (*grant)(nil), (*identity)(nil),
+	core.DB.Register((*accountLink)(nil), (*Application)(nil), (*Invitation)(nil), (*Session)(nil), (*Token)(nil),
+		(*grant)(nil), (*identity)(nil),
 		(*password)(nil), (*refreshToken)(nil))
 	core.Expire("sessions and codes", s.forgetSignIns)
 	return s

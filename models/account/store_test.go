@@ -16,6 +16,7 @@ import (
 // eachStore runs a test on a store of each engine, with a user.
 func eachStore(t *testing.T, test func(t *testing.T, s *Store, ada auth.Caller)) {
 	modelstest.Each(t, func() {}, func(t *testing.T, core *models.Store, ada auth.Caller) {
-		test(t, New(core, Objects{Collections: collections.New(core), Comments: comments.New(core), Makes: makes.New(core, uploads.New(core)), Social: social.New(core)}), ada)
+		test(t, New(core, Objects{Collections: collections.New(core), Comments: comments.New(core),
+			Makes: makes.New(core, uploads.New(core)), Social: social.New(core)}), ada)
 	})
 }

@@ -59,13 +59,16 @@ func newCredentials(t *testing.T, s *catalogue.Catalogue, ada auth.Caller) *cred
 		must(err)
 	}
 	must(s.Account.Admin().SetPassword(ctx, "ada", credentialPassword))
-	_, registered, err := s.Account.Admin().RegisterApplication(ctx, account.NewApplication{Name: "App", RedirectURIs: []string{credentialRedirect}, IsPublic: true})
+	_, registered, err := s.Account.Admin().
+		RegisterApplication(ctx, account.NewApplication{Name: "App", RedirectURIs: []string{credentialRedirect},
+			IsPublic: true})
 	must(err)
 	c := &credentials{application: registered.OAuth(), verifier: strings.Repeat("v", 43)}
 	c.code, err = s.Account.Authorize(ctx, c.grant(ada.UserID))
 	must(err)
 	c.refresh = account.NewRefreshToken(t, s.Account, ada, registered).Refresh
-	c.reset, err = account.InsertLink(ctx, s.DB.Write, &account.AccountLink{Purpose: models.ResetLink, UserID: ada.UserID, ExpiresAt: models.Now().Add(account.Lifetime(models.ResetLink))})
+	c.reset, err = account.InsertLink(ctx, s.DB.Write, &account.AccountLink{Purpose: models.ResetLink, UserID: ada.UserID,
+		ExpiresAt: models.Now().Add(account.Lifetime(models.ResetLink))})
 	must(err)
 	c.passwordOfAdmin, err = s.Account.CheckPassword(ctx, "ada", credentialPassword)
 	must(err)
@@ -131,7 +134,8 @@ func issuing(s *catalogue.Catalogue, c *credentials) map[string]struct {
 			return err
 		}, models.Forbidden},
 		"use an invitation of the user": {func(ctx context.Context) error {
-			_, err := s.Account.Register(ctx, account.Registration{Secret: c.invitation, Username: "eve", Password: "the password of eve"})
+			_, err := s.Account.Register(ctx, account.Registration{Secret: c.invitation, Username: "eve",
+				Password: "the password of eve"})
 			return err
 		}, models.NotFound},
 	}
@@ -151,7 +155,8 @@ func TestSuspensionBesideNewCredential(t *testing.T) {
 					if _, err := s.LockAccount(ctx, tx, ada.UserID); err != nil {
 						return err
 					}
-					_, err := tx.NewRaw("UPDATE users SET suspended_at = ?, suspension_reason = 'spam' WHERE id = ?", models.Now(), ada.UserID).Exec(ctx)
+					_, err := tx.NewRaw("UPDATE users SET suspended_at = ?, suspension_reason = 'spam' WHERE id = ?", models.Now(),
+						ada.UserID).Exec(ctx)
 					return err
 				}, func() error { return issue.act(t.Context()) })
 				if models.CodeOf(err) != issue.want {
@@ -237,7 +242,8 @@ func TestSuspensionEndsCredentials(t *testing.T) {
 					t.Errorf("the session after the suspension is valid: %t, %v", ok, err)
 				}
 				create := issuing(s, c)["create a token"].act(ctx)
-				if want := map[bool]bool{true: models.CodeOf(create) == models.Unauthenticated, false: create == nil}; !want[test.revokes] {
+				if want := map[bool]bool{true: models.CodeOf(create) == models.Unauthenticated,
+					false: create == nil}; !want[test.revokes] {
 					t.Errorf("a token by the token from before: got %v", create)
 				}
 				if err := issuing(s, c)["use an invitation of the user"].act(ctx); err != nil {

@@ -59,7 +59,8 @@ func insertToken(ctx context.Context, tx bun.Tx, row *Token) (token string, err 
 // CreateToken creates an access token of the user with a name and returns it. The token cannot be
 // read again. If lifetime is 0, it does not expire. It returns BadInput if a member is to get the
 // scope admin, and Forbidden if the user is suspended. It opens a transaction.
-func (a Admin) CreateToken(ctx context.Context, username, name string, scopes auth.Scopes, lifetime time.Duration) (string, error) {
+func (a Admin) CreateToken(ctx context.Context, username, name string, scopes auth.Scopes,
+	lifetime time.Duration) (string, error) {
 	s := a.store
 	if err := models.CheckLine("name", name, models.MaxName); err != nil {
 		return "", err
@@ -120,7 +121,8 @@ func (s *Store) CreateToken(ctx context.Context, caller auth.Caller, n NewToken)
 	if n.ExpiresAt != nil {
 		at := n.ExpiresAt.UTC().Truncate(time.Microsecond)
 		if !models.Now().Before(at) || at.Year() > 9999 {
-			err = errors.Join(err, models.Invalid("expiresAt", "expiresAt: must be in the future").WithFieldCode(apierror.FieldOutOfRange))
+			err = errors.Join(err, models.Invalid("expiresAt", "expiresAt: must be in the future").
+				WithFieldCode(apierror.FieldOutOfRange))
 		}
 		row.ExpiresAt = &at
 	}
@@ -132,7 +134,9 @@ func (s *Store) CreateToken(ctx context.Context, caller auth.Caller, n NewToken)
 		case row.ExpiresAt == nil:
 			row.ExpiresAt = &limit
 		case row.ExpiresAt.After(limit):
-			return "", nil, models.Invalid("expiresAt", "expiresAt: must be at most %s, when the access token of the request expires", limit.Format(time.RFC3339)).WithFieldCode(apierror.FieldOutOfRange)
+			return "", nil, models.Invalid("expiresAt",
+				"expiresAt: must be at most %s, when the access token of the request expires", limit.Format(time.RFC3339)).
+				WithFieldCode(apierror.FieldOutOfRange)
 		}
 	}
 	token := ""
@@ -164,7 +168,8 @@ func checkNotRevoked(ctx context.Context, tx bun.Tx, caller auth.Caller) error {
 	if caller.TokenID == 0 {
 		return nil
 	}
-	valid, err := tx.NewSelect().Model((*Token)(nil)).Where("tk.id = ? AND tk.revoked_at IS NULL", caller.TokenID).Exists(ctx)
+	valid, err := tx.NewSelect().Model((*Token)(nil)).Where("tk.id = ? AND tk.revoked_at IS NULL", caller.TokenID).
+		Exists(ctx)
 	if err == nil && !valid {
 		err = models.Fail(models.Unauthenticated, "the access token was revoked")
 	}
@@ -184,7 +189,8 @@ func (s *Store) checkTokenCount(ctx context.Context, tx bun.Tx, userID int64) er
 	if err != nil || n < maxTokens {
 		return err
 	}
-	e := models.Fail(models.Conflict, "you have %d access tokens, and at most %d are allowed: revoke one first", n, maxTokens)
+	e := models.Fail(models.Conflict, "you have %d access tokens, and at most %d are allowed: revoke one first", n,
+		maxTokens)
 	e.Limit = maxTokens
 	return e
 }
@@ -192,7 +198,8 @@ func (s *Store) checkTokenCount(ctx context.Context, tx bun.Tx, userID int64) er
 type ownTokens struct{}
 
 func (ownTokens) Select(b *database.Builder, _ any) *bun.SelectQuery {
-	return b.Select().TableExpr("tokens AS tk").Where("tk.user_id = ? AND tk.revoked_at IS NULL", b.Arg(database.CallerArg))
+	return b.Select().TableExpr("tokens AS tk").Where("tk.user_id = ? AND tk.revoked_at IS NULL",
+		b.Arg(database.CallerArg))
 }
 
 // Tokens lists the access tokens of the caller's user that are not revoked, the latest first. They
@@ -212,8 +219,10 @@ func (s *Store) WorkingTokens(ctx context.Context, caller auth.Caller) (tokens [
 		return nil, err
 	}
 	const expires = "coalesce(rt.expires_at, tk.expires_at)"
-	err = s.core.DB.Read.NewSelect().Model(&tokens).ExcludeColumn("sha256", "expires_at").ColumnExpr(expires+" AS expires_at").
-		Join("LEFT JOIN refresh_tokens AS rt ON rt.token_id = tk.id").Where("tk.user_id = ? AND tk.revoked_at IS NULL", caller.UserID).
+	err = s.core.DB.Read.NewSelect().Model(&tokens).ExcludeColumn("sha256", "expires_at").
+		ColumnExpr(expires+" AS expires_at").
+		Join("LEFT JOIN refresh_tokens AS rt ON rt.token_id = tk.id").Where("tk.user_id = ? AND tk.revoked_at IS NULL",
+		caller.UserID).
 		Where(expires+" IS NULL OR "+expires+" > ?", models.Now()).Order("tk.id DESC").Limit(maxListedTokens).Scan(ctx)
 	return tokens, err
 }
@@ -234,7 +243,8 @@ func (a Admin) TokensOf(ctx context.Context, username string) (tokens []*Token, 
 	if err != nil {
 		return nil, err
 	}
-	err = s.core.DB.Read.NewSelect().Model(&tokens).ExcludeColumn("sha256").Where("tk.user_id = ? AND tk.revoked_at IS NULL", u.ID).Order("tk.id DESC").Scan(ctx)
+	err = s.core.DB.Read.NewSelect().Model(&tokens).ExcludeColumn("sha256").
+		Where("tk.user_id = ? AND tk.revoked_at IS NULL", u.ID).Order("tk.id DESC").Scan(ctx)
 	return tokens, err
 }
 

@@ -79,7 +79,8 @@ func TestExpiredTokensOfApplications(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.core.DB.Write.NewRaw("UPDATE tokens SET expires_at = ? WHERE id = ?", models.Now().Add(-time.Minute), row.ID).Exec(ctx); err != nil {
+		if _, err := s.core.DB.Write.NewRaw("UPDATE tokens SET expires_at = ? WHERE id = ?", models.Now().Add(-time.Minute),
+			row.ID).Exec(ctx); err != nil {
 			t.Fatal(err)
 		}
 		shown, err := s.WorkingTokens(ctx, ada)

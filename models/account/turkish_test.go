@@ -51,7 +51,8 @@ func TestCaseOfEmails(t *testing.T) {
 				if _, err := s.DB.Write.NewDelete().Table("account_links").Where("TRUE").Exec(ctx); err != nil {
 					t.Fatal(err)
 				}
-				name, err := s.Account.LinkableAccount(ctx, auth.Identity{Issuer: "https://id.example", Subject: "1", Username: "nobody", Email: asked})
+				name, err := s.Account.LinkableAccount(ctx, auth.Identity{Issuer: "https://id.example", Subject: "1",
+					Username: "nobody", Email: asked})
 				if err != nil || name != "ada" {
 					t.Errorf("%s: the account of %s is %q (%v), want ada", written, asked, name, err)
 				}
@@ -76,7 +77,8 @@ func TestCaseOfEmails(t *testing.T) {
 		if _, err := db.Migrate(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		s := catalogue.New(db, nil, catalogue.Options{Options: modelstest.Options}, func(context.Context, bun.Tx, models.Work) error { return nil })
+		s := catalogue.New(db, nil, catalogue.Options{Options: modelstest.Options},
+			func(context.Context, bun.Tx, models.Work) error { return nil })
 		check(t, s, cataloguetest.NewUser(t, s, "ada"))
 	})
 }

@@ -29,7 +29,8 @@ func (s *Store) SaveUses(ctx context.Context) error {
 	tokens, users, sessions := s.uses.tokens, s.uses.users, s.uses.sessions
 	s.uses.tokens, s.uses.users, s.uses.sessions = nil, nil, nil
 	s.uses.mu.Unlock()
-	return errors.Join(s.saveUses(ctx, "tokens", tokens), s.saveUses(ctx, "sessions", sessions), s.saveActivity(ctx, users))
+	return errors.Join(s.saveUses(ctx, "tokens", tokens), s.saveUses(ctx, "sessions", sessions),
+		s.saveActivity(ctx, users))
 }
 
 // usedEvery is the minimum interval between two writes of the last use of a token or a session.
@@ -58,8 +59,10 @@ func (s *Store) saveActivity(ctx context.Context, users map[int64]time.Time) err
 	// Rows are locked in ID order, so that two nodes do not deadlock. Transactions that count or refer
 	// to users may lock them in another order, so the statement is repeated after a deadlock.
 	active := s.core.DB.ForUpdate(s.core.DB.Write.NewSelect().Model((*models.User)(nil)).Column("u.id").
-		Where("u.id IN (?)", bun.List(slices.Sorted(maps.Keys(users)))).Where("u.last_active_at IS NULL OR u.last_active_at < ?", last.Add(-activeEvery)).Order("u.id"))
-	_, err := s.core.DB.ExecAgain(ctx, s.core.DB.Write.NewUpdate().Model((*models.User)(nil)).Set("last_active_at = ?", last).Where("id IN (?)", active))
+		Where("u.id IN (?)", bun.List(slices.Sorted(maps.Keys(users)))).
+		Where("u.last_active_at IS NULL OR u.last_active_at < ?", last.Add(-activeEvery)).Order("u.id"))
+	_, err := s.core.DB.ExecAgain(ctx, s.core.DB.Write.NewUpdate().Model((*models.User)(nil)).
+		Set("last_active_at = ?", last).Where("id IN (?)", active))
 	return err
 }
 
@@ -71,7 +74,9 @@ func (s *Store) saveUses(ctx context.Context, table string, uses map[int64]time.
 	}
 	last := slices.MaxFunc(slices.Collect(maps.Values(uses)), time.Time.Compare)
 	// Rows are locked in ID order, so that two nodes do not deadlock.
-	used := s.core.DB.ForUpdate(s.core.DB.Write.NewSelect().Table(table).Column("id").Where("id IN (?)", bun.List(slices.Sorted(maps.Keys(uses)))).Order("id"))
-	_, err := s.core.DB.ExecAgain(ctx, s.core.DB.Write.NewUpdate().Table(table).Set("last_used_at = ?", last).Where("id IN (?)", used))
+	used := s.core.DB.ForUpdate(s.core.DB.Write.NewSelect().Table(table).Column("id").
+		Where("id IN (?)", bun.List(slices.Sorted(maps.Keys(uses)))).Order("id"))
+	_, err := s.core.DB.ExecAgain(ctx, s.core.DB.Write.NewUpdate().Table(table).Set("last_used_at = ?", last).
+		Where("id IN (?)", used))
 	return err
 }

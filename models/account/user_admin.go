@@ -95,7 +95,8 @@ func (a Admin) SuspendAndRevokeTokens(ctx context.Context, name, reason string) 
 // SuspendAndRevokeTokens suspends another user, ends their sessions, revokes their access tokens,
 // including those of applications, and disables their webhooks. It requires an administrator. The
 // last administrator cannot be suspended. It opens a transaction.
-func (s *Store) SuspendAndRevokeTokens(ctx context.Context, caller auth.Caller, name, reason string) (*models.User, error) {
+func (s *Store) SuspendAndRevokeTokens(ctx context.Context, caller auth.Caller, name,
+	reason string) (*models.User, error) {
 	if err := models.RequireAdministrator(caller); err != nil {
 		return nil, err
 	}
@@ -105,8 +106,10 @@ func (s *Store) SuspendAndRevokeTokens(ctx context.Context, caller auth.Caller, 
 	return s.suspendAndRevokeTokens(ctx, caller, name, reason)
 }
 
-func (s *Store) suspendAndRevokeTokens(ctx context.Context, caller auth.Caller, name, reason string) (*models.User, error) {
-	return s.ChangeUser(ctx, caller, name, models.SuspendedUser, reason, func(ctx context.Context, tx bun.Tx, u *models.User) (bool, error) {
+func (s *Store) suspendAndRevokeTokens(ctx context.Context, caller auth.Caller, name,
+	reason string) (*models.User, error) {
+	return s.ChangeUser(ctx, caller, name, models.SuspendedUser, reason, func(ctx context.Context, tx bun.Tx,
+		u *models.User) (bool, error) {
 		if u.ID == caller.UserID {
 			return false, models.Invalid("username", "username: you cannot decide on yourself")
 		}
@@ -151,28 +154,31 @@ func EndSignIns(ctx context.Context, tx bun.Tx, userID int64) error {
 // UnsuspendUser ends the suspension of a user. If the user is not suspended, nothing changes.
 // Revoked tokens stay revoked.
 func (a Admin) UnsuspendUser(ctx context.Context, name string) (*models.User, error) {
-	return a.store.ChangeUser(ctx, auth.Caller{}, name, models.UnsuspendedUser, models.ByOperator, func(_ context.Context, _ bun.Tx, u *models.User) (bool, error) {
-		return u.Unsuspend(), nil
-	}, "suspended_at", "suspension_reason")
+	return a.store.ChangeUser(ctx, auth.Caller{}, name, models.UnsuspendedUser, models.ByOperator,
+		func(_ context.Context, _ bun.Tx, u *models.User) (bool, error) {
+			return u.Unsuspend(), nil
+		}, "suspended_at", "suspension_reason")
 }
 
 // SetUserRole changes the role of a user. If the user already has the role, nothing changes. It
 // returns BadInput if no administrator would be left.
 func (a Admin) SetUserRole(ctx context.Context, name string, role auth.Role) (*models.User, error) {
-	return a.store.ChangeUser(ctx, auth.Caller{}, name, models.SetUserRole, models.ByOperator, func(ctx context.Context, tx bun.Tx, u *models.User) (bool, error) {
-		if role != auth.Administrator {
-			if err := a.store.core.CheckNotLastAdministrator(ctx, tx, u); err != nil {
-				return false, err
+	return a.store.ChangeUser(ctx, auth.Caller{}, name, models.SetUserRole, models.ByOperator,
+		func(ctx context.Context, tx bun.Tx, u *models.User) (bool, error) {
+			if role != auth.Administrator {
+				if err := a.store.core.CheckNotLastAdministrator(ctx, tx, u); err != nil {
+					return false, err
+				}
 			}
-		}
-		return u.SetRole(role), nil
-	}, "is_admin", "is_moderator")
+			return u.SetRole(role), nil
+		}, "is_admin", "is_moderator")
 }
 
 // ChangeUser locks a user, stores the columns that change has changed, and records the action. If
 // change reports that it changes nothing, nothing is recorded. It opens a transaction.
 func (s *Store) ChangeUser(ctx context.Context, caller auth.Caller, name string, action models.Action, reason string,
-	change func(context.Context, bun.Tx, *models.User) (changed bool, err error), columns ...string) (*models.User, error) {
+	change func(context.Context, bun.Tx, *models.User) (changed bool, err error),
+	columns ...string) (*models.User, error) {
 	found, err := s.core.User(ctx, caller, models.UserAccess, name)
 	if err != nil {
 		return nil, err
@@ -207,6 +213,7 @@ func (a Admin) DeleteUser(ctx context.Context, name string) error {
 		return err
 	}
 	return a.store.deleteUser(ctx, auth.Caller{}, found.ID, models.ByOperator, func(ctx context.Context, tx bun.Tx) error {
-		return a.store.core.Record(ctx, tx, auth.Caller{}, models.ModerationEntry{Action: models.DeletedUser, UserID: found.ID, Reason: models.ByOperator})
+		return a.store.core.Record(ctx, tx, auth.Caller{}, models.ModerationEntry{Action: models.DeletedUser,
+			UserID: found.ID, Reason: models.ByOperator})
 	})
 }

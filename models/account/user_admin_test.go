@@ -143,7 +143,8 @@ func TestLastAdministratorStays(t *testing.T) {
 		if _, err := s.Moderation.SuspendUser(ctx, fourth, "first", "No longer here."); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Moderation.SuspendUser(ctx, first, "fourth", "No longer here."); models.CodeOf(err) != models.BadInput || left() != 1 {
+		if _, err := s.Moderation.SuspendUser(ctx, first, "fourth",
+			"No longer here."); models.CodeOf(err) != models.BadInput || left() != 1 {
 			t.Errorf("suspending the last administrator: %v, %d left", err, left())
 		}
 		if _, err := s.Moderation.UnsuspendUser(ctx, fourth, "first", "A mistake."); err != nil {
@@ -160,7 +161,8 @@ func TestLastAdministratorStays(t *testing.T) {
 			if err := together.Wait(); err == nil || left() != 1 {
 				t.Errorf("removing each other: %v, %d left", err, left())
 			}
-			if _, err := s.DB.Write.NewRaw("UPDATE users SET is_admin = true, suspended_at = NULL WHERE id IN (?, ?)", first.UserID, third.UserID).Exec(ctx); err != nil {
+			if _, err := s.DB.Write.NewRaw("UPDATE users SET is_admin = true, suspended_at = NULL WHERE id IN (?, ?)",
+				first.UserID, third.UserID).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -172,7 +174,8 @@ func TestLastAdministratorStays(t *testing.T) {
 func TestActionsBesideRenaming(t *testing.T) {
 	cataloguetest.Each(t, func(t *testing.T, s *catalogue.Catalogue, ada auth.Caller) {
 		ctx := t.Context()
-		admin := auth.Caller{UserID: ada.UserID, Role: auth.Administrator, Scopes: auth.Scopes{auth.Read, auth.Write, auth.Admin}}
+		admin := auth.Caller{UserID: ada.UserID, Role: auth.Administrator, Scopes: auth.Scopes{auth.Read, auth.Write,
+			auth.Admin}}
 		for _, test := range []struct {
 			name string
 			act  func(name string) (*models.User, error)
@@ -236,9 +239,11 @@ func TestSuspensionOfOneself(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			callers = append(callers, auth.Caller{UserID: u.ID, Role: auth.Administrator, Scopes: auth.Scopes{auth.Read, auth.Write, auth.Admin}})
+			callers = append(callers, auth.Caller{UserID: u.ID, Role: auth.Administrator,
+				Scopes: auth.Scopes{auth.Read, auth.Write, auth.Admin}})
 		}
-		if _, err := s.Account.SuspendAndRevokeTokens(t.Context(), callers[0], "cleo", "Mine."); models.CodeOf(err) != models.BadInput {
+		if _, err := s.Account.SuspendAndRevokeTokens(t.Context(), callers[0], "cleo",
+			"Mine."); models.CodeOf(err) != models.BadInput {
 			t.Errorf("cleo by cleo: got %v, want %s", err, models.BadInput)
 		}
 		if _, err := s.Account.SuspendAndRevokeTokens(t.Context(), callers[0], "dora", "Spam."); err != nil {

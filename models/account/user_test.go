@@ -28,7 +28,8 @@ func TestProfileEmail(t *testing.T) {
 			mails int // in total, after the change
 		}{
 			{"ada@example.org", true, 1}, {"ada@example.org", true, 1}, {"ada", false, 1}, {"Ada <ada@example.org>", false, 1},
-			{"ada@example.org, bob@example.org", false, 1}, {strings.Repeat("a", 250) + "@example.org", false, 1}, {"", true, 1}, {"a@b.example", true, 2},
+			{"ada@example.org, bob@example.org", false, 1}, {strings.Repeat("a", 250) + "@example.org", false, 1}, {"", true, 1},
+			{"a@b.example", true, 2},
 		} {
 			_, err := s.UpdateProfile(t.Context(), ada, models.ProfileChange{Email: &c.email})
 			var e *models.Error
@@ -78,7 +79,8 @@ func TestEmailNeedsAllRights(t *testing.T) {
 			}
 			_, err := s.UpdateProfile(t.Context(), ada, models.ProfileChange{Email: new("ada@example.org")})
 			if err == nil {
-				_, err = s.UpdateProfile(t.Context(), as, models.ProfileChange{Email: new("ada@example.org"), Location: new("Here")})
+				_, err = s.UpdateProfile(t.Context(), as, models.ProfileChange{Email: new("ada@example.org"),
+					Location: new("Here")})
 			}
 			if err != nil {
 				t.Errorf("%s: the same address: %v", name, err)
@@ -104,7 +106,10 @@ func TestNewAddressEndsResets(t *testing.T) {
 			t.Helper()
 			_, err := s.UpdateProfile(t.Context(), ada, models.ProfileChange{Email: &email})
 			if err == nil {
-				err = s.DB.InTx(t.Context(), func(ctx context.Context, tx bun.Tx) error { return account.ConfirmEmail(ctx, tx, ada.UserID, email) })
+				err = s.DB.InTx(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+					return account.ConfirmEmail(ctx, tx,
+						ada.UserID, email)
+				})
 			}
 			if err != nil {
 				t.Fatal(err)

@@ -94,7 +94,8 @@ func (s *Store) saveCalls(ctx context.Context, calls map[callKey]*DeprecatedCall
 		return nil
 	}
 	return s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if _, err := tx.NewDelete().Model((*DeprecatedCall)(nil)).Where("last_at < ?", models.Now().Add(-callsKept)).Exec(ctx); err != nil {
+		if _, err := tx.NewDelete().Model((*DeprecatedCall)(nil)).Where("last_at < ?", models.Now().Add(-callsKept)).
+			Exec(ctx); err != nil {
 			return err
 		}
 		rows, err := s.boundAgents(ctx, tx, calls)
@@ -110,16 +111,19 @@ func (s *Store) saveCalls(ctx context.Context, calls map[callKey]*DeprecatedCall
 // boundAgents limits the user agents of each token to maxAgents and returns the calls. User agents
 // that are already stored take precedence. Calls by user agents beyond the limit are merged under
 // otherAgents. It does not change calls.
-func (s *Store) boundAgents(ctx context.Context, tx bun.Tx, calls map[callKey]*DeprecatedCall) ([]*DeprecatedCall, error) {
+func (s *Store) boundAgents(ctx context.Context, tx bun.Tx,
+	calls map[callKey]*DeprecatedCall) ([]*DeprecatedCall, error) {
 	keys := slices.SortedFunc(maps.Keys(calls), func(a, b callKey) int {
-		return cmp.Or(cmp.Compare(a.tokenID, b.tokenID), strings.Compare(a.userAgent, b.userAgent), strings.Compare(a.operation, b.operation))
+		return cmp.Or(cmp.Compare(a.tokenID, b.tokenID), strings.Compare(a.userAgent, b.userAgent),
+			strings.Compare(a.operation, b.operation))
 	})
 	var tokenIDs []int64
 	for _, key := range keys {
 		tokenIDs = append(tokenIDs, key.tokenID)
 	}
 	var stored []*DeprecatedCall
-	if err := tx.NewSelect().Model(&stored).Distinct().Column("token_id", "user_agent").Where("token_id IN (?)", bun.List(slices.Compact(tokenIDs))).Scan(ctx); err != nil {
+	if err := tx.NewSelect().Model(&stored).Distinct().Column("token_id", "user_agent").
+		Where("token_id IN (?)", bun.List(slices.Compact(tokenIDs))).Scan(ctx); err != nil {
 		return nil, err
 	}
 	agents := make(map[int64]map[string]bool)
@@ -158,14 +162,16 @@ func (s *Store) boundAgents(ctx context.Context, tx bun.Tx, calls map[callKey]*D
 // DeprecatedCalls returns at most limit counters of deprecated calls, most recent call first. It
 // requires a moderator or an administrator. It saves the activity that this node has buffered
 // first.
-func (s *Store) DeprecatedCalls(ctx context.Context, caller auth.Caller, limit int) (calls []*DeprecatedCall, err error) {
+func (s *Store) DeprecatedCalls(ctx context.Context, caller auth.Caller,
+	limit int) (calls []*DeprecatedCall, err error) {
 	if err := models.RequireModerator(caller); err != nil {
 		return nil, err
 	}
 	if err := s.SaveActivity(ctx); err != nil {
 		return nil, err
 	}
-	err = s.core.DB.Read.NewSelect().Model(&calls).ColumnExpr("?TableColumns").ColumnExpr("coalesce(u.username, '') AS username, coalesce(tk.name, '') AS token_name").
+	err = s.core.DB.Read.NewSelect().Model(&calls).ColumnExpr("?TableColumns").
+		ColumnExpr("coalesce(u.username, '') AS username, coalesce(tk.name, '') AS token_name").
 		Join("LEFT JOIN tokens AS tk ON tk.id = dc.token_id").Join("LEFT JOIN users AS u ON u.id = tk.user_id").
 		Order("dc.last_at DESC", "dc.operation").Limit(int64(limit)).Scan(ctx)
 	return calls, err

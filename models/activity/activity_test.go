@@ -26,7 +26,8 @@ func TestMergedCallsKeepTheirTimes(t *testing.T) {
 		calls := make(map[callKey]*DeprecatedCall)
 		call := func(agent string, first, last time.Duration) {
 			key := callKey{"get_things", 1, agent}
-			calls[key] = &DeprecatedCall{Operation: key.operation, TokenID: key.tokenID, UserAgent: agent, Calls: 1, FirstAt: at.Add(first), LastAt: at.Add(last)}
+			calls[key] = &DeprecatedCall{Operation: key.operation, TokenID: key.tokenID, UserAgent: agent, Calls: 1,
+				FirstAt: at.Add(first), LastAt: at.Add(last)}
 		}
 		for i := range maxAgents {
 			call(fmt.Sprintf("agent %02d", i), 0, 0)
@@ -52,8 +53,10 @@ func TestMergedCallsKeepTheirTimes(t *testing.T) {
 		if err := s.core.DB.Read.NewSelect().Model(&others).Where("dc.user_agent = ?", otherAgents).Scan(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if first, last := others.FirstAt.Sub(at), others.LastAt.Sub(at); others.Calls != 3 || first != time.Hour || last != 4*time.Hour {
-			t.Errorf("%d calls by others, the first after %s and the last after %s, want 3, 1h0m0s and 4h0m0s", others.Calls, first, last)
+		if first, last := others.FirstAt.Sub(at), others.LastAt.Sub(at); others.Calls != 3 || first != time.Hour ||
+			last != 4*time.Hour {
+			t.Errorf("%d calls by others, the first after %s and the last after %s, want 3, 1h0m0s and 4h0m0s", others.Calls,
+				first, last)
 		}
 	})
 }

@@ -128,7 +128,8 @@ func (s *Store) DownloadedThings(caller auth.Caller, userID int64) (models.List,
 	if err := models.RequireSelf(caller, userID, "download histories"); err != nil {
 		return models.List{}, err
 	}
-	return models.List{DB: s.core.DB.DB, By: database.Order{ID: "h.last", Node: "h.thing_id"}, Rows: downloadedThings{}}, nil
+	return models.List{DB: s.core.DB.DB, By: database.Order{ID: "h.last", Node: "h.thing_id"}, Rows: downloadedThings{}},
+		nil
 }
 
 // FoldDownloads adds new downloads to the stored counts of their files and things and deletes them
@@ -155,7 +156,8 @@ func (s *Store) foldSomeDownloads(ctx context.Context, from int64) (n int, last 
 		if err := s.core.DB.ShareCounts(ctx, tx); err != nil {
 			return err
 		}
-		some := tx.NewSelect().Model((*newDownload)(nil)).Column("nd.id").Where("nd.thing_id >= ?", from).Order("nd.thing_id", "nd.file_id").Limit(models.FoldBatch)
+		some := tx.NewSelect().Model((*newDownload)(nil)).Column("nd.id").Where("nd.thing_id >= ?", from).
+			Order("nd.thing_id", "nd.file_id").Limit(models.FoldBatch)
 		// If two nodes fold at the same time, the second one waits for the first and finds the rows
 		// deleted.
 		var rows []newDownload
@@ -175,13 +177,15 @@ func (s *Store) foldSomeDownloads(ctx context.Context, from int64) (n int, last 
 		if err := s.core.DB.LockRows(ctx, tx, "things", slices.Collect(maps.Keys(things))); err != nil {
 			return err
 		}
-		if err := database.SetEach(ctx, tx, "things", "id", "download_count = download_count + v.n", "true", things); err != nil {
+		if err := database.SetEach(ctx, tx, "things", "id", "download_count = download_count + v.n", "true",
+			things); err != nil {
 			return err
 		}
 		if err := s.core.DB.LockRows(ctx, tx, "files", slices.Collect(maps.Keys(files))); err != nil {
 			return err
 		}
-		if err := database.SetEach(ctx, tx, "files", "id", "download_count = download_count + v.n", "true", files); err != nil {
+		if err := database.SetEach(ctx, tx, "files", "id", "download_count = download_count + v.n", "true",
+			files); err != nil {
 			return err
 		}
 		return models.NoteUnranked(ctx, tx, slices.Collect(maps.Keys(things)))

@@ -56,7 +56,8 @@ func TestDownloadsShareCommits(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				switch {
-				case id == 7 && !errors.Is(err, context.Canceled), id == deleted && !database.IsForeignKey(err), id != 7 && id != deleted && (err != nil || kept[id] != 1):
+				case id == 7 && !errors.Is(err, context.Canceled), id == deleted && !database.IsForeignKey(err), id != 7 &&
+					id != deleted && (err != nil || kept[id] != 1):
 					t.Errorf("download %d: %v, kept %d times", id, err, kept[id])
 				}
 			})
@@ -67,7 +68,8 @@ func TestDownloadsShareCommits(t *testing.T) {
 		synctest.Wait()
 		// The first one alone, then all others together, which fails because of the deleted one,
 		// and then each separately.
-		if len(statements) != 2+18 || len(statements[0]) != 1 || len(statements[1]) != 18 || len(kept) != 18 || kept[deleted] != 0 || kept[7] != 0 || log.committing {
+		if len(statements) != 2+18 || len(statements[0]) != 1 || len(statements[1]) != 18 || len(kept) != 18 ||
+			kept[deleted] != 0 || kept[7] != 0 || log.committing {
 			t.Errorf("%d kept by the statements %v", len(kept), statements)
 		}
 	})

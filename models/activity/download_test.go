@@ -28,11 +28,13 @@ func madeOf(t *testing.T, s *catalogue.Catalogue, owner auth.Caller, thingID int
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := s.Uploads.Upload(t.Context(), owner, uploads.NewUpload{Name: "made.stl", Bytes: strings.NewReader("solid made")})
+	file, err := s.Uploads.Upload(t.Context(), owner, uploads.NewUpload{Name: "made.stl",
+		Bytes: strings.NewReader("solid made")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Finalize(t.Context(), owner, []models.FinalizeFile{{ID: file.ID}}, models.Target{Type: models.OnMake, ID: m.ID}); err != nil {
+	if _, err := s.Finalize(t.Context(), owner, []models.FinalizeFile{{ID: file.ID}},
+		models.Target{Type: models.OnMake, ID: m.ID}); err != nil {
 		t.Fatal(err)
 	}
 	return file
@@ -60,7 +62,8 @@ func TestNewDownloads(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if read, err := models.ByIDs(ctx, s.Store, auth.Caller{}, activity.AllDownloadFields, []int64{d.ID}); err != nil || read[d.ID] == nil || read[d.ID].FileID != f.ID {
+				if read, err := models.ByIDs(ctx, s.Store, auth.Caller{}, activity.AllDownloadFields, []int64{d.ID}); err != nil ||
+					read[d.ID] == nil || read[d.ID].FileID != f.ID {
 					t.Errorf("download %d of file %d: got %+v, %v", d.ID, f.ID, read[d.ID], err)
 				}
 			}
@@ -81,7 +84,8 @@ func TestNewDownloads(t *testing.T) {
 				return nil
 			}, ""},
 			{"recount of wrong counts", func(w scene) error {
-				if _, err := s.DB.Write.NewUpdate().Table("things").Set("download_count = 77").Where("id = ?", w.thing.ID).Exec(ctx); err != nil {
+				if _, err := s.DB.Write.NewUpdate().Table("things").Set("download_count = 77").Where("id = ?", w.thing.ID).
+					Exec(ctx); err != nil {
 					return err
 				}
 				_, err := s.Maintenance.Recount(ctx)
@@ -107,10 +111,12 @@ func TestNewDownloads(t *testing.T) {
 				}
 				var w scene
 				w.thing, w.first = cataloguetest.Published(t, s, ada)
-				if w.second, err = s.Uploads.Upload(ctx, ada, uploads.NewUpload{Name: "b.stl", Bytes: strings.NewReader("solid b")}); err != nil {
+				if w.second, err = s.Uploads.Upload(ctx, ada,
+					uploads.NewUpload{Name: "b.stl", Bytes: strings.NewReader("solid b")}); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := s.Finalize(ctx, ada, []models.FinalizeFile{{ID: w.second.ID}}, models.Target{Type: models.OnThing, ID: w.thing.ID}); err != nil {
+				if _, err := s.Finalize(ctx, ada, []models.FinalizeFile{{ID: w.second.ID}}, models.Target{Type: models.OnThing,
+					ID: w.thing.ID}); err != nil {
 					t.Fatal(err)
 				}
 				w.picture = madeOf(t, s, ada, w.thing.ID)
@@ -122,7 +128,8 @@ func TestNewDownloads(t *testing.T) {
 					}
 					if c.gone == "thing" && when != "before" {
 						delete(want, w.second)
-					} else if th, err := s.Thing(ctx, ada, models.AllThingFields, w.thing.ID); err != nil || th.DownloadCount() != first+second+picture {
+					} else if th, err := s.Thing(ctx, ada, models.AllThingFields, w.thing.ID); err != nil ||
+						th.DownloadCount() != first+second+picture {
 						t.Errorf("%s: %d downloads of the thing, %v, want %d", when, th.DownloadCount(), err, first+second+picture)
 					}
 					for f, n := range want {
@@ -178,7 +185,8 @@ func TestInsertDownloads(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, d := range rows {
-			if read, err := models.ByIDs(ctx, s.Store, auth.Caller{}, activity.AllDownloadFields, []int64{d.ID}); err != nil || read[d.ID] == nil || read[d.ID].FileID != files[i].ID {
+			if read, err := models.ByIDs(ctx, s.Store, auth.Caller{}, activity.AllDownloadFields, []int64{d.ID}); err != nil ||
+				read[d.ID] == nil || read[d.ID].FileID != files[i].ID {
 				t.Errorf("download %d has the ID %d, which is %+v (%v), want file %d", i, d.ID, read[d.ID], err, files[i].ID)
 			}
 		}
@@ -189,10 +197,13 @@ func TestInsertDownloads(t *testing.T) {
 		}
 		// Either all downloads are inserted or none.
 		missing := &activity.Download{UserID: ada.UserID, FileID: 999_999, ThingID: thing.ID, CreatedAt: models.Now()}
-		if err := s.Activity.InsertDownloads(ctx, []*activity.Download{{UserID: ada.UserID, FileID: file.ID, ThingID: thing.ID, CreatedAt: models.Now()}, missing}); err == nil {
+		if err := s.Activity.InsertDownloads(ctx,
+			[]*activity.Download{{UserID: ada.UserID, FileID: file.ID, ThingID: thing.ID, CreatedAt: models.Now()},
+				missing}); err == nil {
 			t.Error("a download of a missing file is recorded")
 		}
-		if n, err := s.DB.Read.NewSelect().Model((*activity.NewDownload)(nil)).Count(ctx); n != int64(len(rows)) || err != nil {
+		if n, err := s.DB.Read.NewSelect().Model((*activity.NewDownload)(nil)).Count(ctx); n != int64(len(rows)) ||
+			err != nil {
 			t.Errorf("%d new downloads (%v), want %d", n, err, len(rows))
 		}
 	})
@@ -212,7 +223,8 @@ func TestFoldBesideRecount(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := s.DB.Write.NewUpdate().Table("things").Set("download_count = 77").Where("id = ?", thing.ID).Exec(ctx); err != nil {
+		if _, err := s.DB.Write.NewUpdate().Table("things").Set("download_count = 77").Where("id = ?", thing.ID).
+			Exec(ctx); err != nil {
 			t.Fatal(err)
 		}
 		// Folding waits for the file after it has changed the thing.
@@ -227,7 +239,9 @@ func TestFoldBesideRecount(t *testing.T) {
 			t.Helper()
 			for began := time.Now(); ; time.Sleep(5 * time.Millisecond) {
 				var found int
-				if err := s.DB.Read.NewRaw("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(ctx, &found); err != nil {
+				if err := s.DB.Read.NewRaw(
+					"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").
+					Scan(ctx, &found); err != nil {
 					t.Fatal(err)
 				}
 				if found == n {
@@ -290,8 +304,10 @@ func TestPlansOfNewDownloads(t *testing.T) {
 		}
 		migrate() // as at each start
 		for _, q := range []*bun.SelectQuery{
-			database.AddFields(db.Read.NewSelect().Model(new([]*models.File)), db.Literal(), fieldset.Of[models.File]("NewDownloads"), false, 0).Where("f.id = 1"),
-			database.AddFields(db.Read.NewSelect().Model(new([]*models.Thing)), db.Literal(), fieldset.Of[models.Thing]("NewDownloads"), false, 0).Where("t.id = 1"),
+			database.AddFields(db.Read.NewSelect().Model(new([]*models.File)), db.Literal(),
+				fieldset.Of[models.File]("NewDownloads"), false, 0).Where("f.id = 1"),
+			database.AddFields(db.Read.NewSelect().Model(new([]*models.Thing)), db.Literal(),
+				fieldset.Of[models.Thing]("NewDownloads"), false, 0).Where("t.id = 1"),
 		} {
 			var plan []string
 			if err := db.Read.NewRaw("EXPLAIN ?", q).Scan(ctx, &plan); err != nil {

@@ -46,10 +46,12 @@ func (s *Store) Stats(ctx context.Context, caller auth.Caller, userID int64, p S
 	}
 	from, last := p.From.UTC().Truncate(24*time.Hour), p.To.UTC().Truncate(24*time.Hour)
 	if last.Before(from) {
-		return nil, models.Invalid("to", "to: must not be before the start of the period").WithFieldCode(apierror.FieldOutOfRange)
+		return nil, models.Invalid("to", "to: must not be before the start of the period").
+			WithFieldCode(apierror.FieldOutOfRange)
 	}
 	if last.Sub(from) > maxStatsDays*24*time.Hour {
-		e := models.Invalid("to", "to: must be at most %d days after the start of the period", maxStatsDays).WithFieldCode(apierror.FieldOutOfRange)
+		e := models.Invalid("to", "to: must be at most %d days after the start of the period", maxStatsDays).
+			WithFieldCode(apierror.FieldOutOfRange)
 		e.Limit = maxStatsDays
 		return nil, e
 	}
@@ -57,7 +59,8 @@ func (s *Store) Stats(ctx context.Context, caller auth.Caller, userID int64, p S
 	if p.ByThing {
 		thing = "e.thing_id"
 	}
-	mine := s.core.DB.Read.NewSelect().TableExpr("things").Column("id").Where("owner_id = ? AND state = ?", userID, models.Published)
+	mine := s.core.DB.Read.NewSelect().TableExpr("things").Column("id").Where("owner_id = ? AND state = ?", userID,
+		models.Published)
 	events := bun.SafeQuery(`
 		SELECT thing_id, created_at AS at, 'download' AS event FROM downloads WHERE thing_id IN (?0) AND created_at >= ?1 AND created_at < ?2
 		UNION ALL SELECT target_id, created_at, 'like' FROM likes WHERE target_type = 'thing' AND target_id IN (?0) AND created_at >= ?1 AND created_at < ?2
@@ -67,7 +70,8 @@ func (s *Store) Stats(ctx context.Context, caller auth.Caller, userID int64, p S
 		UNION ALL SELECT thing_id, published_at, 'make' FROM makes WHERE thing_id IN (?0) AND state = 'published' AND published_at >= ?1 AND published_at < ?2
 		UNION ALL SELECT a.ancestor_id, t.published_at, 'remix' FROM thing_ancestors AS a JOIN things AS t ON t.id = a.thing_id
 			WHERE a.ancestor_id IN (?0) AND t.state = 'published' AND t.published_at >= ?1 AND t.published_at < ?2`, mine, from, last.AddDate(0, 0, 1))
-	q := s.core.DB.Read.NewSelect().TableExpr("(?) AS e", events).ColumnExpr("? AS day, ? AS thing_id", s.core.DB.Day("e.at"), thing)
+	q := s.core.DB.Read.NewSelect().TableExpr("(?) AS e", events).ColumnExpr("? AS day, ? AS thing_id",
+		s.core.DB.Day("e.at"), thing)
 	for _, event := range []string{"download", "like", "collect", "watch", "comment", "make", "remix"} {
 		column := event + "s"
 		if event == "watch" || event == "remix" {

@@ -83,7 +83,8 @@ func (s *Store) saveViews(ctx context.Context, views map[viewKey]bool) error {
 // countViews stores the views of some things.
 func (s *Store) countViews(ctx context.Context, tx bun.Tx, ids []int64, byThing map[int64][]*view) error {
 	var there []int64 // the others were deleted
-	err := s.core.DB.ForUpdate(tx.NewSelect().Model((*models.Thing)(nil)).Column("t.id").Where("t.id IN (?)", bun.List(ids)).Order("t.id")).Scan(ctx, &there)
+	err := s.core.DB.ForUpdate(tx.NewSelect().Model((*models.Thing)(nil)).Column("t.id").
+		Where("t.id IN (?)", bun.List(ids)).Order("t.id")).Scan(ctx, &there)
 	if err != nil {
 		return err
 	}
@@ -108,7 +109,8 @@ func (s *Store) countViews(ctx context.Context, tx bun.Tx, ids []int64, byThing 
 		byCount[n] = append(byCount[n], id)
 	}
 	for n, ids := range byCount {
-		if _, err := tx.NewUpdate().Model((*models.Thing)(nil)).Set("view_count = view_count + ?", n).Where("id IN (?)", bun.List(ids)).Exec(ctx); err != nil {
+		if _, err := tx.NewUpdate().Model((*models.Thing)(nil)).Set("view_count = view_count + ?", n).
+			Where("id IN (?)", bun.List(ids)).Exec(ctx); err != nil {
 			return err
 		}
 	}

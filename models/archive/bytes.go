@@ -22,7 +22,8 @@ const lostContents = "files that are without content, because the archive has no
 // rows. It returns the SHA-256 hashes of the contents that the bucket already had, and the keys of
 // pending objects to remove after the transaction. Files whose content was lost become files
 // without content; lost is the number of those that have lost it since the export.
-func (l *archiveLoader) putBytes(ctx context.Context, b *archiveRows) (there map[string]bool, pending []string, lost int64, err error) {
+func (l *archiveLoader) putBytes(ctx context.Context,
+	b *archiveRows) (there map[string]bool, pending []string, lost int64, err error) {
 	if b.table.name != "files" {
 		return nil, nil, 0, nil
 	}
@@ -96,12 +97,14 @@ func (l *archiveLoader) put(ctx context.Context, sum, md5 string, size int64) (k
 
 // holdContents locks the contents of files, so that the garbage collector does not remove them
 // until tx ends. It returns an error if the collector has removed one that the bucket already had.
-func (l *archiveLoader) holdContents(ctx context.Context, tx bun.Tx, b *archiveRows, rows [][]any, there map[string]bool) error {
+func (l *archiveLoader) holdContents(ctx context.Context, tx bun.Tx, b *archiveRows, rows [][]any,
+	there map[string]bool) error {
 	if b.table.name != "files" {
 		return nil
 	}
 	sha, size := b.column("sha256"), b.column("size")
-	byContent := slices.SortedFunc(slices.Values(rows), func(x, y []any) int { return strings.Compare(x[sha].(string), y[sha].(string)) })
+	byContent := slices.SortedFunc(slices.Values(rows),
+		func(x, y []any) int { return strings.Compare(x[sha].(string), y[sha].(string)) })
 	last := ""
 	for _, row := range byContent {
 		sum := row[sha].(string)

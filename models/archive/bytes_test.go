@@ -32,7 +32,10 @@ func TestHoldContentsInRetry(t *testing.T) {
 		b.rows = [][]any{row, row} // two files share the content
 		there := map[string]bool{f.SHA256: true}
 		hold := func() error {
-			return s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return l.holdContents(ctx, tx, b, b.rows, there) })
+			return s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+				return l.holdContents(ctx, tx, b, b.rows,
+					there)
+			})
 		}
 		if err := hold(); err != nil {
 			t.Fatalf("while the bucket has the content: %v", err)

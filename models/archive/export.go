@@ -83,7 +83,8 @@ func (x *exporting) progress(noun string, done int64) {
 }
 
 // nouns writes the rows of all nouns by calls of to, and returns a manifest that describes them.
-func (x *exporting) nouns(ctx context.Context, tx bun.Tx, to func(noun string, fn func(row func([]byte) error) error) (archive.Noun, error)) (*archive.Manifest, error) {
+func (x *exporting) nouns(ctx context.Context, tx bun.Tx,
+	to func(noun string, fn func(row func([]byte) error) error) (archive.Noun, error)) (*archive.Manifest, error) {
 	m := &archive.Manifest{User: x.User, Credentials: x.Credentials}
 	for _, t := range archiveTables {
 		if x.userID != 0 && t.ofUser == "" || t.credential && !x.Credentials {
@@ -138,7 +139,8 @@ func (x *exporting) rows(ctx context.Context, tx bun.Tx, t *archiveTable, write 
 	if x.userID != 0 {
 		where = append(where, t.ofUser)
 	}
-	query := "SELECT " + strings.Join(expressions, ", ") + " FROM " + t.name + " AS r WHERE " + strings.Join(where, " AND ") + " ORDER BY " + t.key
+	query := "SELECT " + strings.Join(expressions, ", ") + " FROM " + t.name + " AS r WHERE " +
+		strings.Join(where, " AND ") + " ORDER BY " + t.key
 	found, err := tx.QueryContext(ctx, query, x.userID, x.store.core.DB.Bytewise())
 	if err != nil {
 		return err
@@ -231,7 +233,8 @@ func appendJSON(line *bytes.Buffer, strs *json.Encoder, c archiveColumn, value a
 // files selects the files to export that have content in the bucket. Those in libraries are
 // exported without it.
 func (x *exporting) files(db bun.IDB) *bun.SelectQuery {
-	q := db.NewSelect().Model((*models.File)(nil)).Where("f.state = ? AND f.sha256 <> '' AND f.object_key NOT LIKE 'library/%'", models.Finalized)
+	q := db.NewSelect().Model((*models.File)(nil)).
+		Where("f.state = ? AND f.sha256 <> '' AND f.object_key NOT LIKE 'library/%'", models.Finalized)
 	if x.userID != 0 {
 		q.Where("f.owner_id = ?", x.userID)
 	}

@@ -133,7 +133,8 @@ func (l *archiveLoader) eachNewIDs(ctx context.Context, noun string, fn func(ids
 func (l *archiveLoader) eachIDs(ctx context.Context, noun string, fn func([]models.ArchiveID) error) error {
 	for last := int64(0); ; {
 		var rows []models.ArchiveID
-		err := l.store.core.DB.Read.NewSelect().Model(&rows).Where("a.source = ? AND a.noun = ? AND a.old_id > ?", l.row.Source, noun, last).
+		err := l.store.core.DB.Read.NewSelect().Model(&rows).Where("a.source = ? AND a.noun = ? AND a.old_id > ?",
+			l.row.Source, noun, last).
 			Order("a.old_id").Limit(archiveBatch).Scan(ctx)
 		if err != nil || len(rows) == 0 {
 			return err

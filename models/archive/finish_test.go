@@ -24,11 +24,13 @@ func TestFinishImportBesideTakedown(t *testing.T) {
 			eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 				ctx := t.Context()
 				thing := modelstest.Published(t, s.core, ada)
-				l := &archiveLoader{store: s, from: &archive.Reader{Manifest: new(archive.Manifest)}, row: models.ArchiveImport{Source: "source", Noun: "things", LeftOut: "{}", StartedAt: models.Now()}}
+				l := &archiveLoader{store: s, from: &archive.Reader{Manifest: new(archive.Manifest)},
+					row: models.ArchiveImport{Source: "source", Noun: "things", LeftOut: "{}", StartedAt: models.Now()}}
 				if _, err := s.core.DB.Write.NewInsert().Model(&l.row).Exec(ctx); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := s.core.DB.Write.NewInsert().Model(&models.ArchiveID{Source: "source", Noun: "things", OldID: 1, NewID: thing.ID}).Exec(ctx); err != nil {
+				if _, err := s.core.DB.Write.NewInsert().
+					Model(&models.ArchiveID{Source: "source", Noun: "things", OldID: 1, NewID: thing.ID}).Exec(ctx); err != nil {
 					t.Fatal(err)
 				}
 				err := databasetest.Beside(ctx, s.core.DB.DB, func(ctx context.Context, tx bun.Tx) error {

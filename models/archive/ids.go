@@ -95,7 +95,8 @@ func (l *archiveLoader) references(ctx context.Context, tx bun.Tx, b *archiveRow
 	for noun, ids := range wanted {
 		var found []models.ArchiveID
 		slices.Sort(ids)
-		err := tx.NewSelect().Model(&found).Where("a.source = ? AND a.noun = ? AND a.old_id IN (?)", l.row.Source, noun, bun.List(slices.Compact(ids))).Scan(ctx)
+		err := tx.NewSelect().Model(&found).Where("a.source = ? AND a.noun = ? AND a.old_id IN (?)", l.row.Source, noun,
+			bun.List(slices.Compact(ids))).Scan(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -121,11 +122,13 @@ func (l *archiveLoader) refer(b *archiveRows, row []any, known map[string]map[in
 			row[i] = id
 		case c.null:
 			row[i] = nil
-			l.leftOut[fmt.Sprintf("%s that lost their %s, which the archive does not have", b.table.name, strings.TrimSuffix(c.name, "_id"))]++
+			l.leftOut[fmt.Sprintf("%s that lost their %s, which the archive does not have", b.table.name,
+				strings.TrimSuffix(c.name, "_id"))]++
 		case c.zero:
 			row[i] = int64(0)
 		default:
-			l.leftOut[fmt.Sprintf("%s that were left out, because the archive does not have their %s", b.table.name, strings.TrimSuffix(c.name, "_id"))]++
+			l.leftOut[fmt.Sprintf("%s that were left out, because the archive does not have their %s", b.table.name,
+				strings.TrimSuffix(c.name, "_id"))]++
 			return false
 		}
 	}
@@ -181,12 +184,14 @@ func (l *archiveLoader) findTags(ctx context.Context, tx bun.Tx, b *archiveRows)
 	}
 	inOrder := slices.SortedFunc(maps.Values(tags), func(a, b *models.Tag) int { return strings.Compare(a.Slug, b.Slug) })
 	// The update locks existing tags, so that removeUnusedTags does not remove them meanwhile.
-	if _, err := tx.NewInsert().Model(&inOrder).Column("name", "slug").On("CONFLICT (slug) DO UPDATE").Set("slug = EXCLUDED.slug").Returning("id").Exec(ctx); err != nil {
+	if _, err := tx.NewInsert().Model(&inOrder).Column("name", "slug").On("CONFLICT (slug) DO UPDATE").
+		Set("slug = EXCLUDED.slug").Returning("id").Exec(ctx); err != nil {
 		return err
 	}
 	ids := make([]models.ArchiveID, len(b.rows))
 	for i, row := range b.rows {
-		ids[i] = models.ArchiveID{Source: l.row.Source, Noun: "tags", OldID: row[b.column("id")].(int64), NewID: tags[slugs[i]].ID}
+		ids[i] = models.ArchiveID{Source: l.row.Source, Noun: "tags", OldID: row[b.column("id")].(int64),
+			NewID: tags[slugs[i]].ID}
 	}
 	return insertArchiveIDs(ctx, tx, ids)
 }

@@ -255,7 +255,8 @@ func (l *archiveLoader) commit(ctx context.Context, b *archiveRows) error {
 		if lost > 0 {
 			l.leftOut[lostContents] += lost
 		}
-		updated, err := tx.NewUpdate().Model(&after).Column("noun", "done").WherePK().Where("noun = ? AND done = ?", before.Noun, before.Done).Exec(ctx)
+		updated, err := tx.NewUpdate().Model(&after).Column("noun", "done").WherePK().
+			Where("noun = ? AND done = ?", before.Noun, before.Done).Exec(ctx)
 		if err != nil {
 			return err
 		}
@@ -333,6 +334,7 @@ func (l *archiveLoader) insert(ctx context.Context, tx bun.Tx, b *archiveRows, r
 		}
 		values[i] = bun.Safe("(" + tx.NewRaw("?", bun.List(row)).String() + ")")
 	}
-	_, err := tx.NewRaw("INSERT INTO ? (?) VALUES ?", bun.Safe(b.table.name), bun.Safe(strings.Join(names, ", ")), bun.List(values)).Exec(ctx)
+	_, err := tx.NewRaw("INSERT INTO ? (?) VALUES ?", bun.Safe(b.table.name), bun.Safe(strings.Join(names, ", ")),
+		bun.List(values)).Exec(ctx)
 	return err
 }

@@ -84,7 +84,8 @@ func (c archiveColumn) expression(user bool) string {
 
 // archiveTargets maps types of targets to nouns.
 var archiveTargets = map[string]string{
-	"thing": "things", "make": "makes", "comment": "comments", "collection": "collections", "user": "users", "file": "files", "avatar": "users", "cover": "users",
+	"thing": "things", "make": "makes", "comment": "comments", "collection": "collections", "user": "users",
+	"file": "files", "avatar": "users", "cover": "users",
 }
 
 // hasID reports whether rows of the table have an id.

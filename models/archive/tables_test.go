@@ -12,16 +12,25 @@ import (
 
 // notArchived maps the tables and columns that are not in archives to the reason.
 var notArchived = map[string]string{
-	"previews": "derived", "shape_keys": "derived", "contents": "derived", "count_changes": "derived", "new_downloads": "derived", "unranked_things": "derived", "vocabulary": "derived",
-	"secrets": "of an instance", "sessions": "short-lived", "opened_urls": "short-lived", "views": "short-lived", "grants": "short-lived", "deprecated_calls": "of an instance",
-	"imports": "of an instance", "archive_imports": "of an instance", "archive_ids": "of an instance", "schema_migrations": "of an instance",
-	"last_runs": "of an instance", "checkpoints": "of an instance", "deleted_contents": "derived",
+	"previews": "derived", "shape_keys": "derived", "contents": "derived", "count_changes": "derived",
+	"new_downloads": "derived", "unranked_things": "derived", "vocabulary": "derived",
+	"secrets": "of an instance", "sessions": "short-lived", "opened_urls": "short-lived", "views": "short-lived",
+	"grants": "short-lived", "deprecated_calls": "of an instance",
+	"imports": "of an instance", "archive_imports": "of an instance", "archive_ids": "of an instance",
+	"schema_migrations": "of an instance",
+	"last_runs":         "of an instance", "checkpoints": "of an instance", "deleted_contents": "derived",
 	"files.state": "always finalized", "files.object_key": "of pending uploads", "files.expires_at": "of pending uploads",
-	"files.preview_id": "derived", "files.format": "derived", "files.longest_mm": "derived", "files.short_mm": "derived", "files.long_mm": "derived", "files.height_mm": "derived", "files.triangles": "derived", "files.watertight": "derived",
-	"uploads": "short-lived", "refresh_tokens": "short-lived", "invitations": "short-lived", "account_links": "short-lived", "webhooks": "of an instance", "webhook_deliveries": "of an instance", "printers": "of an instance", "print_jobs": "of an instance", "print_pictures": "of an instance", "things.popularity": "derived",
-	"nodes": "of an instance", "link_imports": "short-lived", "link_things": "of an instance",
-	"bulk_updates": "short-lived", "bulk_update_things": "short-lived", "things.deletes_at": "short-lived: the thing is a draft",
-	"libraries": "of an instance", "library_places": "of an instance", "library_things": "of an instance", "files.missing_since": "of libraries",
+	"files.preview_id": "derived", "files.format": "derived", "files.longest_mm": "derived", "files.short_mm": "derived",
+	"files.long_mm": "derived", "files.height_mm": "derived", "files.triangles": "derived", "files.watertight": "derived",
+	"uploads": "short-lived", "refresh_tokens": "short-lived", "invitations": "short-lived",
+	"account_links": "short-lived", "webhooks": "of an instance", "webhook_deliveries": "of an instance",
+	"printers": "of an instance", "print_jobs": "of an instance", "print_pictures": "of an instance",
+	"things.popularity": "derived",
+	"nodes":             "of an instance", "link_imports": "short-lived", "link_things": "of an instance",
+	"bulk_updates": "short-lived", "bulk_update_things": "short-lived",
+	"things.deletes_at": "short-lived: the thing is a draft",
+	"libraries":         "of an instance", "library_places": "of an instance", "library_things": "of an instance",
+	"files.missing_since": "of libraries",
 }
 
 // TestArchiveTables checks that each column of the database is either in archives or left out on
@@ -50,10 +59,12 @@ func TestArchiveTables(t *testing.T) {
 			archived = slices.ContainsFunc(table.columns, func(a archiveColumn) bool { return a.name == c.Name })
 		}
 		derived := strings.HasSuffix(c.Name, "_html") || c.Name == "html_version" || c.Name == "held_bytes" ||
-			slices.ContainsFunc(maintenance.Counted, func(count maintenance.CountedRows) bool { return count.Table == c.TableName && count.Column == c.Name })
+			slices.ContainsFunc(maintenance.Counted,
+				func(count maintenance.CountedRows) bool { return count.Table == c.TableName && count.Column == c.Name })
 		omitted := derived || notArchived[full] != "" || notArchived[c.TableName] != ""
 		if archived == omitted {
-			t.Errorf("%s: in archives: %v, left out on purpose: %v; list it in archive_schema.go, or here with the reason", full, archived, omitted)
+			t.Errorf("%s: in archives: %v, left out on purpose: %v; list it in archive_schema.go, or here with the reason", full,
+				archived, omitted)
 		}
 	}
 	for name := range notArchived {
@@ -80,10 +91,12 @@ func TestRowsOfOlderArchives(t *testing.T) {
 	rows := archiveRows{table: makes, columns: makes.columns}
 	const row = `{"id":1,"owner_id":2,"thing_id":3,"name":"Red","description":"","state":"published","created_at":"2026-01-02T03:04:05Z","published_at":null,"taken_down_at":null}`
 	values, err := rows.parse([]byte(row))
-	if err != nil || len(values) != len(makes.columns) || values[rows.column("modified_at")] != nil || values[rows.column("name")] != "Red" {
+	if err != nil || len(values) != len(makes.columns) || values[rows.column("modified_at")] != nil ||
+		values[rows.column("name")] != "Red" {
 		t.Errorf("without modified_at: got %v and the error %v", values, err)
 	}
-	if _, err := rows.parse([]byte(strings.Replace(row, `"name":"Red",`, "", 1))); err == nil || err.Error() != "name: is missing" {
+	if _, err := rows.parse([]byte(strings.Replace(row, `"name":"Red",`, "", 1))); err == nil ||
+		err.Error() != "name: is missing" {
 		t.Errorf("without name: got the error %v", err)
 	}
 }

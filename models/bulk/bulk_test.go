@@ -59,7 +59,8 @@ func update(t *testing.T, s *Store, caller auth.Caller, c Change) *Updated {
 // expired ends the time in which updates can be undone.
 func expired(t *testing.T, s *Store) {
 	t.Helper()
-	if _, err := s.core.DB.Write.NewUpdate().Model((*bulkUpdate)(nil)).Set("expires_at = ?", models.Now().Add(-time.Second)).Where("1 = 1").Exec(t.Context()); err != nil {
+	if _, err := s.core.DB.Write.NewUpdate().Model((*bulkUpdate)(nil)).
+		Set("expires_at = ?", models.Now().Add(-time.Second)).Where("1 = 1").Exec(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -67,7 +68,8 @@ func expired(t *testing.T, s *Store) {
 func TestUpdateAndUndo(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
-		draft, err := s.core.CreateThing(ctx, ada, models.NewThing{Name: "d", LicenseID: "MIT", Category: "Art", Tags: []string{"Old One", "kept"}})
+		draft, err := s.core.CreateThing(ctx, ada, models.NewThing{Name: "d", LicenseID: "MIT", Category: "Art",
+			Tags: []string{"Old One", "kept"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,18 +79,21 @@ func TestUpdateAndUndo(t *testing.T) {
 			t.Fatal(err)
 		}
 		u := update(t, s, ada, Change{
-			IDs: []int64{draft.ID, published.ID}, AddTags: []string{"new"}, RemoveTags: []string{"old_one"}, Category: new("Toys & Games"),
+			IDs: []int64{draft.ID, published.ID}, AddTags: []string{"new"}, RemoveTags: []string{"old_one"},
+			Category:  new("Toys & Games"),
 			LicenseID: new("CC0-1.0"), AddToCollectionIDs: []int64{collection.ID}, State: new(models.Unlisted),
 		})
 		// The draft has no description, so it cannot be published, and nothing of it may change.
 		if err := u.Results[0].Err; err == nil || len(err.Fields) != 2 {
 			t.Errorf("draft: got the error %v", err)
 		}
-		if got, tags := thing(t, s, ada, draft.ID); tags != "Old One kept" || got.SPDX() != "MIT" || got.CategoryID != draft.CategoryID {
+		if got, tags := thing(t, s, ada, draft.ID); tags != "Old One kept" || got.SPDX() != "MIT" ||
+			got.CategoryID != draft.CategoryID {
 			t.Errorf("draft: got the tags %q, the license %s", tags, got.SPDX())
 		}
 		got, tags := thing(t, s, ada, published.ID)
-		if u.Results[1].Err != nil || tags != "new" || got.SPDX() != "CC0-1.0" || got.State != models.Unlisted || got.CategoryID == published.CategoryID || !got.Collected {
+		if u.Results[1].Err != nil || tags != "new" || got.SPDX() != "CC0-1.0" || got.State != models.Unlisted ||
+			got.CategoryID == published.CategoryID || !got.Collected {
 			t.Errorf("published: got %+v with the tags %q", got, tags)
 		}
 
@@ -97,14 +102,16 @@ func TestUpdateAndUndo(t *testing.T) {
 			t.Fatalf("undo: got %v and the error %v", results, err)
 		}
 		got, tags = thing(t, s, ada, published.ID)
-		if tags != "" || got.SPDX() != models.CC.SPDX("") || got.State != models.Published || got.CategoryID != published.CategoryID || got.Collected {
+		if tags != "" || got.SPDX() != models.CC.SPDX("") || got.State != models.Published ||
+			got.CategoryID != published.CategoryID || got.Collected {
 			t.Errorf("restored: got %+v with the tags %q", got, tags)
 		}
 		if _, err := s.Undo(ctx, ada, u.ID); models.CodeOf(err) != models.Conflict {
 			t.Errorf("undo again: got the error %v", err)
 		}
 		// The draft with what it lacks.
-		u = update(t, s, ada, Change{IDs: []int64{draft.ID}, AddTags: []string{"OLD one", "new"}, RemoveTags: []string{"kept", "absent"}})
+		u = update(t, s, ada, Change{IDs: []int64{draft.ID}, AddTags: []string{"OLD one", "new"},
+			RemoveTags: []string{"kept", "absent"}})
 		if _, tags := thing(t, s, ada, draft.ID); tags != "Old One new" {
 			t.Errorf("tags: got %q", tags)
 		}
@@ -129,10 +136,12 @@ func TestDelete(t *testing.T) {
 		if got, _ := thing(t, s, ada, kept.ID); !u.Results[0].IsDeleted || got.State != models.Draft || got.DeletesAt == nil {
 			t.Errorf("scheduled: got %+v", got)
 		}
-		if _, err := s.core.UpdateThing(ctx, ada, models.ThingChange{ID: kept.ID, Name: new("b")}); models.CodeOf(err) != models.NotFound {
+		if _, err := s.core.UpdateThing(ctx, ada, models.ThingChange{ID: kept.ID, Name: new("b")}); models.CodeOf(
+			err) != models.NotFound {
 			t.Errorf("update: got the error %v", err)
 		}
-		if u := update(t, s, ada, Change{IDs: []int64{kept.ID}, AddTags: []string{"a"}}); u.ID != 0 || u.Results[0].Err.Code != models.NotFound {
+		if u := update(t, s, ada, Change{IDs: []int64{kept.ID}, AddTags: []string{"a"}}); u.ID != 0 ||
+			u.Results[0].Err.Code != models.NotFound {
 			t.Errorf("bulk update: got %+v", u)
 		}
 		if err := s.Finish(ctx, u.ID); err != nil { // too early
@@ -146,11 +155,13 @@ func TestDelete(t *testing.T) {
 		}
 		u = update(t, s, ada, Change{IDs: []int64{gone.ID}, Delete: true})
 		expired(t, s)
-		if _, err := s.Undo(ctx, ada, u.ID); models.CodeOf(err) != models.Conflict || !strings.Contains(err.Error(), "can no longer be undone") {
+		if _, err := s.Undo(ctx, ada, u.ID); models.CodeOf(err) != models.Conflict ||
+			!strings.Contains(err.Error(), "can no longer be undone") {
 			t.Errorf("late undo: got the error %v", err)
 		}
 		// The garbage collection finishes updates whose job was lost.
-		if _, err := maintenance.New(s.core, previews.New(s.core), uploads.New(s.core)).CollectGarbage(ctx, 0, false); err != nil {
+		if _, err := maintenance.New(s.core, previews.New(s.core), uploads.New(s.core)).
+			CollectGarbage(ctx, 0, false); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.core.Thing(ctx, ada, models.AllThingFields, gone.ID); models.CodeOf(err) != models.NotFound {
@@ -225,7 +236,8 @@ func TestForeignThings(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 		// A moderator may delete, with a reason, but not change.
-		if r := update(t, s, mod, Change{IDs: ids[:1], AddTags: []string{"a"}}).Results[0]; r.Err == nil || r.Err.Code != models.NotFound {
+		if r := update(t, s, mod, Change{IDs: ids[:1], AddTags: []string{"a"}}).Results[0]; r.Err == nil ||
+			r.Err.Code != models.NotFound {
 			t.Errorf("moderator: got %v", r.Err)
 		}
 		if r := update(t, s, mod, Change{IDs: ids[:1], Delete: true}).Results[0]; r.Err == nil || r.Err.Field != "reason" {
@@ -239,10 +251,12 @@ func TestForeignThings(t *testing.T) {
 		if err := s.Finish(ctx, u.ID); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := maintenance.New(s.core, previews.New(s.core), uploads.New(s.core)).CollectGarbage(ctx, 0, false); err != nil {
+		if _, err := maintenance.New(s.core, previews.New(s.core), uploads.New(s.core)).
+			CollectGarbage(ctx, 0, false); err != nil {
 			t.Fatal(err)
 		}
-		if n, err := s.core.DB.Read.NewSelect().Table("moderation_log").Where("reason = 'spam' AND actor_id = ?", mod.UserID).Count(ctx); n != 1 || err != nil {
+		if n, err := s.core.DB.Read.NewSelect().Table("moderation_log").Where("reason = 'spam' AND actor_id = ?", mod.UserID).
+			Count(ctx); n != 1 || err != nil {
 			t.Errorf("%d entries in the moderation log, error %v", n, err)
 		}
 	})
@@ -255,7 +269,8 @@ func TestUndoAfterTakedown(t *testing.T) {
 		mod.Role, mod.Scopes = auth.Moderator, append(mod.Scopes, auth.Admin)
 		published := modelstest.Published(t, s.core, ada)
 		u := update(t, s, ada, Change{IDs: []int64{published.ID}, AddTags: []string{"a"}})
-		if _, err := moderation.New(s.core, account.New(s.core, account.Objects{Social: social.New(s.core)}), comments.New(s.core)).TakeDownThing(t.Context(), mod, published.ID, "spam"); err != nil {
+		if _, err := moderation.New(s.core, account.New(s.core, account.Objects{Social: social.New(s.core)}),
+			comments.New(s.core)).TakeDownThing(t.Context(), mod, published.ID, "spam"); err != nil {
 			t.Fatal(err)
 		}
 		results, err := s.Undo(t.Context(), ada, u.ID)

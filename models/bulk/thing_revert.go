@@ -31,7 +31,8 @@ type LockedThing struct {
 
 // LockThingToChange locks a thing that the caller may change, or delete if deletes is set. For a
 // thing of another user, it returns NotFound if the caller may not delete it.
-func (s *Store) LockThingToChange(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64, deletes bool) (*LockedThing, error) {
+func (s *Store) LockThingToChange(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64,
+	deletes bool) (*LockedThing, error) {
 	t, err := s.core.LockThing(ctx, tx, id)
 	if err != nil {
 		return nil, err
@@ -43,13 +44,15 @@ func (s *Store) LockThingToChange(ctx context.Context, tx bun.Tx, caller auth.Ca
 		return nil, err
 	}
 	tags, err := models.TagNames(ctx, tx, id)
-	return &LockedThing{t, ThingValues{State: t.State, License: t.License, LicenseID: t.LicenseID, CategoryID: t.CategoryID, Tags: tags, FeaturedAt: t.FeaturedAt, TakenDown: t.IsTakenDown()}}, err
+	return &LockedThing{t, ThingValues{State: t.State, License: t.License, LicenseID: t.LicenseID,
+		CategoryID: t.CategoryID, Tags: tags, FeaturedAt: t.FeaturedAt, TakenDown: t.IsTakenDown()}}, err
 }
 
 // ScheduleDeletion hides a locked thing, which is to be deleted at the given time. Until then, it
 // does not exist for operations other than RemoveThing and RevertThing, and its owner can read it
 // as a draft. The same permissions are required as for DeleteThing.
-func (s *Store) ScheduleDeletion(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64, reason string, at time.Time) error {
+func (s *Store) ScheduleDeletion(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64, reason string,
+	at time.Time) error {
 	t, err := s.core.LockDeletable(ctx, tx, caller, id)
 	if err != nil {
 		return err
@@ -64,7 +67,8 @@ func (s *Store) ScheduleDeletion(ctx context.Context, tx bun.Tx, caller auth.Cal
 			return err
 		}
 	}
-	_, err = tx.NewUpdate().Table("things").Set("deletes_at = ?, modified_at = ?", at, models.Now()).Where("id = ?", id).Exec(ctx)
+	_, err = tx.NewUpdate().Table("things").Set("deletes_at = ?, modified_at = ?", at, models.Now()).Where("id = ?", id).
+		Exec(ctx)
 	return err
 }
 
@@ -83,7 +87,8 @@ func (s *Store) RevertThing(ctx context.Context, tx bun.Tx, id int64, modified t
 		from := t.CategoryID
 		t.CategoryID = to.CategoryID
 		if t.State == models.Published {
-			if err := models.AddCounts(ctx, tx, models.CategoryThings.By(-1, from), models.CategoryThings.By(1, t.CategoryID)); err != nil {
+			if err := models.AddCounts(ctx, tx, models.CategoryThings.By(-1, from),
+				models.CategoryThings.By(1, t.CategoryID)); err != nil {
 				return err
 			}
 		}
@@ -98,7 +103,8 @@ func (s *Store) RevertThing(ctx context.Context, tx bun.Tx, id int64, modified t
 		t.FeaturedAt = to.FeaturedAt
 	}
 	t.License, t.LicenseID, t.DeletesAt, t.ModifiedAt = to.License, to.LicenseID, nil, models.Now()
-	if _, err := tx.NewUpdate().Model(t).Column("license", "license_id", "category_id", "featured_at", "deletes_at", "modified_at").WherePK().Exec(ctx); err != nil {
+	if _, err := tx.NewUpdate().Model(t).Column("license", "license_id", "category_id", "featured_at", "deletes_at",
+		"modified_at").WherePK().Exec(ctx); err != nil {
 		return err
 	}
 	return s.core.DB.Index(ctx, tx, models.ThingIndex, id)

@@ -27,7 +27,8 @@ func (s *Store) Undo(ctx context.Context, caller auth.Caller, id int64) ([]*Resu
 			return models.Fail(models.Conflict, "update %d was already undone", id)
 		}
 		if !at.Before(u.ExpiresAt) {
-			return models.Fail(models.Conflict, "update %d can no longer be undone: the time for that ended at %s", id, u.ExpiresAt.UTC().Format("15:04:05 MST"))
+			return models.Fail(models.Conflict, "update %d can no longer be undone: the time for that ended at %s", id,
+				u.ExpiresAt.UTC().Format("15:04:05 MST"))
 		}
 		u.UndoneAt = &at
 		if _, err := tx.NewUpdate().Model(u).Column("undone_at").WherePK().Exec(ctx); err != nil {
@@ -67,7 +68,8 @@ func (s *Store) Finish(ctx context.Context, id int64) error {
 // expire finishes the updates whose job was lost, and forgets the others.
 func (s *Store) expire(ctx context.Context) error {
 	var ids []int64
-	if err := s.core.DB.Write.NewSelect().Model((*bulkUpdate)(nil)).Column("bu.id").Where("bu.expires_at <= ?", models.Now()).Order("bu.id").Scan(ctx, &ids); err != nil {
+	if err := s.core.DB.Write.NewSelect().Model((*bulkUpdate)(nil)).Column("bu.id").
+		Where("bu.expires_at <= ?", models.Now()).Order("bu.id").Scan(ctx, &ids); err != nil {
 		return err
 	}
 	for _, id := range ids {
@@ -80,7 +82,8 @@ func (s *Store) expire(ctx context.Context) error {
 
 // rows returns the things of an update that are left, in the order of their IDs.
 func (s *Store) rows(ctx context.Context, u *bulkUpdate, where string) (rows []*updatedThing, err error) {
-	err = s.core.DB.Write.NewSelect().Model(&rows).Where("bt.update_id = ?", u.ID).Where(where).Order("bt.thing_id").Scan(ctx)
+	err = s.core.DB.Write.NewSelect().Model(&rows).Where("bt.update_id = ?", u.ID).Where(where).Order("bt.thing_id").
+		Scan(ctx)
 	return rows, err
 }
 
@@ -130,7 +133,8 @@ func (s *Store) delete(ctx context.Context, u *bulkUpdate) error {
 		return err
 	}
 	// The update has checked the permissions.
-	caller := auth.Caller{UserID: u.UserID, Role: auth.Administrator, Scopes: auth.Scopes{auth.Read, auth.Write, auth.Admin}}
+	caller := auth.Caller{UserID: u.UserID, Role: auth.Administrator, Scopes: auth.Scopes{auth.Read, auth.Write,
+		auth.Admin}}
 	for _, row := range rows {
 		err := s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 			if gone, err := s.take(ctx, tx, row); err != nil || gone {

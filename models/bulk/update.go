@@ -70,7 +70,10 @@ func (s *Store) Update(ctx context.Context, caller auth.Caller, c Change) (*Upda
 	}
 	results, changed := make([]*Result, len(c.IDs)), false
 	for i, id := range c.IDs {
-		err := s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return s.updateThing(ctx, tx, caller, u, c, id) })
+		err := s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+			return s.updateThing(ctx, tx, caller, u,
+				c, id)
+		})
 		if results[i], err = resultOf(id, err); err != nil {
 			return nil, fmt.Errorf("update %d: %w", u.ID, err)
 		}
@@ -119,7 +122,8 @@ func (s *Store) check(ctx context.Context, caller auth.Caller, c Change) error {
 
 // checkDelete returns BadInput if the change does nothing, or deletes things and changes them, too.
 func (c Change) checkDelete() error {
-	edits := len(c.AddTags) > 0 || len(c.RemoveTags) > 0 || c.Category != nil || c.LicenseID != nil || len(c.AddToCollectionIDs) > 0 || c.State != nil
+	edits := len(c.AddTags) > 0 || len(c.RemoveTags) > 0 || c.Category != nil || c.LicenseID != nil ||
+		len(c.AddToCollectionIDs) > 0 || c.State != nil
 	switch {
 	case c.Delete && edits:
 		return models.Invalid("delete", "delete: cannot be combined with other changes")
@@ -135,7 +139,8 @@ func checkIDs(field string, ids []int64, most int, required bool) error {
 		return models.RequiredList(field)
 	}
 	if len(ids) > most {
-		e := models.Invalid(field, "%s: must have at most %d entries (got %d)", field, most, len(ids)).WithFieldCode(apierror.FieldTooMany)
+		e := models.Invalid(field, "%s: must have at most %d entries (got %d)", field, most, len(ids)).
+			WithFieldCode(apierror.FieldTooMany)
 		e.Limit = int64(most)
 		return e
 	}
@@ -160,7 +165,8 @@ func named(field string, err error) error {
 }
 
 // updateThing changes one thing, and stores the values that it had before.
-func (s *Store) updateThing(ctx context.Context, tx bun.Tx, caller auth.Caller, u *bulkUpdate, c Change, id int64) error {
+func (s *Store) updateThing(ctx context.Context, tx bun.Tx, caller auth.Caller, u *bulkUpdate, c Change,
+	id int64) error {
 	row := &updatedThing{UpdateID: u.ID, ThingID: id, Deletes: c.Delete}
 	// Collections are locked before things.
 	for _, collectionID := range c.AddToCollectionIDs {
@@ -181,7 +187,8 @@ func (s *Store) updateThing(ctx context.Context, tx bun.Tx, caller auth.Caller, 
 	}
 	row.BeforeUpdate.ThingValues = t.Values
 	if c.AddTags != nil || c.RemoveTags != nil || c.Category != nil || c.LicenseID != nil {
-		change := models.ThingChange{ID: id, AddTags: c.AddTags, RemoveTags: c.RemoveTags, Category: c.Category, LicenseID: c.LicenseID}
+		change := models.ThingChange{ID: id, AddTags: c.AddTags, RemoveTags: c.RemoveTags, Category: c.Category,
+			LicenseID: c.LicenseID}
 		if err := s.core.ChangeThing(ctx, tx, caller, change); err != nil {
 			return err
 		}
@@ -196,7 +203,8 @@ func (s *Store) updateThing(ctx context.Context, tx bun.Tx, caller auth.Caller, 
 			return err
 		}
 	}
-	if err := tx.NewSelect().Table("things").Column("modified_at").Where("id = ?", id).Scan(ctx, &row.ModifiedAt); err != nil {
+	if err := tx.NewSelect().Table("things").Column("modified_at").Where("id = ?", id).
+		Scan(ctx, &row.ModifiedAt); err != nil {
 		return err
 	}
 	_, err = tx.NewInsert().Model(row).Exec(ctx)

@@ -77,7 +77,8 @@ type Catalogue struct {
 
 // New returns the catalogue on a migrated database and a bucket. enqueue stores jobs in the given
 // transaction. The order of the areas is the order in which they react to an event.
-func New(db *models.DB, b *bucket.Bucket, options Options, enqueue func(ctx context.Context, tx bun.Tx, work models.Work) error) *Catalogue {
+func New(db *models.DB, b *bucket.Bucket, options Options, enqueue func(ctx context.Context, tx bun.Tx,
+	work models.Work) error) *Catalogue {
 	core := models.NewStore(db, b, options.Options, enqueue)
 	c := &Catalogue{Store: core}
 	c.Social = social.New(core)
@@ -88,7 +89,8 @@ func New(db *models.DB, b *bucket.Bucket, options Options, enqueue func(ctx cont
 	c.Collections = collections.New(core)
 	c.Comments = comments.New(core)
 	c.Lists = lists.New(core)
-	c.Account = account.New(core, account.Objects{Collections: c.Collections, Comments: c.Comments, Makes: c.Makes, Social: c.Social})
+	c.Account = account.New(core, account.Objects{Collections: c.Collections, Comments: c.Comments, Makes: c.Makes,
+		Social: c.Social})
 	c.Moderation = moderation.New(core, c.Account, c.Comments)
 	c.Activity = activity.New(core, c.Account)
 	c.OpenIn = openin.New(core, c.Activity)

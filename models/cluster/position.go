@@ -23,8 +23,9 @@ func (p positions) Written(ctx context.Context, account string) error {
 	defer cancel()
 	db := p.store.core.DB.Write
 	// The position for inserts includes a commit that is not on the disk yet.
-	_, err := db.NewRaw("INSERT INTO written_positions AS w (account, position, written_at) VALUES ($1, pg_current_wal_insert_lsn(), now()) " +
-		"ON CONFLICT (account) DO UPDATE SET position = greatest(w.position, EXCLUDED.position), written_at = EXCLUDED.written_at").
+	_, err := db.NewRaw(
+		"INSERT INTO written_positions AS w (account, position, written_at) VALUES ($1, pg_current_wal_insert_lsn(), now()) " +
+			"ON CONFLICT (account) DO UPDATE SET position = greatest(w.position, EXCLUDED.position), written_at = EXCLUDED.written_at").
 		Conn(database.Bind(db, account)).Exec(ctx)
 	return err
 }
@@ -44,6 +45,7 @@ func (s *Store) DeletePositions(ctx context.Context) error {
 	if s.core.DB.OneWriter() {
 		return nil
 	}
-	_, err := s.core.DB.Write.ExecContext(ctx, "DELETE FROM written_positions WHERE written_at < now() - interval '1 hour'")
+	_, err := s.core.DB.Write.ExecContext(ctx,
+		"DELETE FROM written_positions WHERE written_at < now() - interval '1 hour'")
 	return err
 }

@@ -50,7 +50,8 @@ func (l Limits) Take(ctx context.Context, key string, n, limit int) (ratelimit.T
 	db, hash := l.store.core.DB.Write, hashOf(key)
 	var row total
 	err := db.NewRaw("INSERT INTO rate_limits AS l (key, used, ends_at) VALUES (?, ?, now() + interval '? seconds')"+counted+
-		" WHERE l.ends_at <= now() OR l.used + EXCLUDED.used <= ? RETURNING "+state, hash, n, windowSeconds, limit).Scan(ctx, &row)
+		" WHERE l.ends_at <= now() OR l.used + EXCLUDED.used <= ? RETURNING "+state, hash, n, windowSeconds, limit).
+		Scan(ctx, &row)
 	if err == nil {
 		return row.total(), true, nil
 	}
@@ -92,7 +93,8 @@ func (l Limits) Add(ctx context.Context, used map[string]int) (map[string]rateli
 
 // Refund implements [ratelimit.Shared].
 func (l Limits) Refund(ctx context.Context, key string, n int) error {
-	_, err := l.store.core.DB.Write.ExecContext(ctx, "UPDATE rate_limits SET used = greatest(used - ?, 0) WHERE key = ?", n, hashOf(key))
+	_, err := l.store.core.DB.Write.ExecContext(ctx, "UPDATE rate_limits SET used = greatest(used - ?, 0) WHERE key = ?",
+		n, hashOf(key))
 	return err
 }
 

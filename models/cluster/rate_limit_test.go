@@ -30,7 +30,8 @@ func eachCluster(t *testing.T, test func(t *testing.T, c *Store)) {
 // endWindows ends the windows of all callers.
 func endWindows(t *testing.T, c *Store) {
 	t.Helper()
-	if _, err := c.core.DB.Write.ExecContext(t.Context(), "UPDATE rate_limits SET ends_at = now() - interval '1 second'"); err != nil {
+	if _, err := c.core.DB.Write.ExecContext(t.Context(),
+		"UPDATE rate_limits SET ends_at = now() - interval '1 second'"); err != nil {
 		t.Fatal(err)
 	}
 }

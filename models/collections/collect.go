@@ -11,7 +11,8 @@ import (
 
 // Collect adds a thing that the caller may see to a collection of the caller. It is not an error if
 // the thing is already in the collection. It opens a transaction.
-func (s *Store) Collect(ctx context.Context, caller auth.Caller, collectionID, thingID int64) (*models.Collection, error) {
+func (s *Store) Collect(ctx context.Context, caller auth.Caller, collectionID,
+	thingID int64) (*models.Collection, error) {
 	err := s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		_, err := s.CollectIn(ctx, tx, caller, collectionID, thingID)
 		return err
@@ -24,8 +25,10 @@ func (s *Store) Collect(ctx context.Context, caller auth.Caller, collectionID, t
 
 // CollectIn is Collect in a transaction of the caller that has locked neither things nor
 // collections. It reports whether the thing was not in the collection before.
-func (s *Store) CollectIn(ctx context.Context, tx bun.Tx, caller auth.Caller, collectionID, thingID int64) (added bool, err error) {
-	err = s.changeCollectionIn(ctx, tx, caller, collectionID, func(ctx context.Context, tx bun.Tx, c *models.Collection) error {
+func (s *Store) CollectIn(ctx context.Context, tx bun.Tx, caller auth.Caller, collectionID,
+	thingID int64) (added bool, err error) {
+	err = s.changeCollectionIn(ctx, tx, caller, collectionID, func(ctx context.Context, tx bun.Tx,
+		c *models.Collection) error {
 		if _, err := s.core.LockVisibleTarget(ctx, tx, caller, models.Target{Type: models.OnThing, ID: thingID}); err != nil {
 			return models.About("thingId", err)
 		}
@@ -38,7 +41,8 @@ func (s *Store) CollectIn(ctx context.Context, tx bun.Tx, caller auth.Caller, co
 			return err
 		}
 		added = true
-		if err := models.AddCounts(ctx, tx, models.CollectionThings.By(1, c.ID), models.ThingCollects.By(1, thingID)); err != nil {
+		if err := models.AddCounts(ctx, tx, models.CollectionThings.By(1, c.ID),
+			models.ThingCollects.By(1, thingID)); err != nil {
 			return err
 		}
 		return s.core.CheckCollected(ctx, tx, caller.UserID, "thingId")
@@ -48,7 +52,8 @@ func (s *Store) CollectIn(ctx context.Context, tx bun.Tx, caller auth.Caller, co
 
 // Uncollect removes a thing from a collection of the caller. It is not an error if the thing is not
 // in the collection. It opens a transaction.
-func (s *Store) Uncollect(ctx context.Context, caller auth.Caller, collectionID, thingID int64) (*models.Collection, error) {
+func (s *Store) Uncollect(ctx context.Context, caller auth.Caller, collectionID,
+	thingID int64) (*models.Collection, error) {
 	err := s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		return s.UncollectIn(ctx, tx, caller, collectionID, thingID)
 	})
@@ -61,8 +66,10 @@ func (s *Store) Uncollect(ctx context.Context, caller auth.Caller, collectionID,
 // UncollectIn is Uncollect in a transaction of the caller that has locked neither things nor
 // collections.
 func (s *Store) UncollectIn(ctx context.Context, tx bun.Tx, caller auth.Caller, collectionID, thingID int64) error {
-	return s.changeCollectionIn(ctx, tx, caller, collectionID, func(ctx context.Context, tx bun.Tx, c *models.Collection) error {
-		done, err := tx.NewDelete().Model((*models.CollectionThing)(nil)).Where("collection_id = ? AND thing_id = ?", c.ID, thingID).Exec(ctx)
+	return s.changeCollectionIn(ctx, tx, caller, collectionID, func(ctx context.Context, tx bun.Tx,
+		c *models.Collection) error {
+		done, err := tx.NewDelete().Model((*models.CollectionThing)(nil)).Where("collection_id = ? AND thing_id = ?", c.ID,
+			thingID).Exec(ctx)
 		if err != nil {
 			return err
 		}

@@ -32,7 +32,8 @@ func (holdingKey) Text(b *database.Builder) (string, error) {
 // CollectionsHolding returns, for each of the given things, the collections of the caller that
 // contain it, the collection to which it was added last first. It reads at most 10,000 rows. It
 // does not check visibility, and includes private collections.
-func (s *Store) CollectionsHolding(ctx context.Context, caller auth.Caller, fields models.CollectionFields, thingIDs []int64) (map[int64][]*models.Collection, error) {
+func (s *Store) CollectionsHolding(ctx context.Context, caller auth.Caller, fields models.CollectionFields,
+	thingIDs []int64) (map[int64][]*models.Collection, error) {
 	if len(thingIDs) == 0 {
 		return nil, nil
 	}

@@ -28,7 +28,8 @@ func (s *Store) CreateCollection(ctx context.Context, caller auth.Caller, n NewC
 		return nil, err
 	}
 	at := models.Now()
-	c := &models.Collection{OwnerID: caller.UserID, Name: n.Name, Description: n.Description, Visibility: cmp.Or(n.Visibility, models.PublicCollection), CreatedAt: at, ModifiedAt: at}
+	c := &models.Collection{OwnerID: caller.UserID, Name: n.Name, Description: n.Description,
+		Visibility: cmp.Or(n.Visibility, models.PublicCollection), CreatedAt: at, ModifiedAt: at}
 	err := s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := s.core.Claim(ctx, tx, caller.UserID, models.Claim{Collections: 1}); err != nil {
 			return err
@@ -82,7 +83,8 @@ func (s *Store) UpdateCollection(ctx context.Context, caller auth.Caller, change
 		}
 		models.Assign(&c.Name, change.Name)
 		if id := change.FeaturedThingID; id != nil && *id != 0 && *id != c.FeaturedThingID {
-			holds, err := tx.NewSelect().Model((*models.CollectionThing)(nil)).Where("ct.collection_id = ? AND ct.thing_id = ?", c.ID, *id).Exists(ctx)
+			holds, err := tx.NewSelect().Model((*models.CollectionThing)(nil)).Where("ct.collection_id = ? AND ct.thing_id = ?",
+				c.ID, *id).Exists(ctx)
 			if err != nil {
 				return err
 			}
@@ -103,8 +105,12 @@ func (s *Store) UpdateCollection(ctx context.Context, caller auth.Caller, change
 }
 
 // changeCollection is changeCollectionIn in a transaction of its own. It returns the collection.
-func (s *Store) changeCollection(ctx context.Context, caller auth.Caller, id int64, change func(context.Context, bun.Tx, *models.Collection) error) (*models.Collection, error) {
-	err := s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return s.changeCollectionIn(ctx, tx, caller, id, change) })
+func (s *Store) changeCollection(ctx context.Context, caller auth.Caller, id int64, change func(context.Context, bun.Tx,
+	*models.Collection) error) (*models.Collection, error) {
+	err := s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		return s.changeCollectionIn(ctx, tx, caller,
+			id, change)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +119,8 @@ func (s *Store) changeCollection(ctx context.Context, caller auth.Caller, id int
 
 // changeCollectionIn locks a collection of the caller, calls change, and stores the changed
 // columns.
-func (s *Store) changeCollectionIn(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64, change func(context.Context, bun.Tx, *models.Collection) error) error {
+func (s *Store) changeCollectionIn(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64,
+	change func(context.Context, bun.Tx, *models.Collection) error) error {
 	if err := s.core.LockUsage(ctx, tx, caller.UserID); err != nil { // for Collect
 		return err
 	}
@@ -126,7 +133,8 @@ func (s *Store) changeCollectionIn(ctx context.Context, tx bun.Tx, caller auth.C
 		return err
 	}
 	c.ModifiedAt = models.Now()
-	_, err = tx.NewUpdate().Model(c).Column("name", "description", "visibility", "featured_thing_id", "modified_at").WherePK().Exec(ctx)
+	_, err = tx.NewUpdate().Model(c).Column("name", "description", "visibility", "featured_thing_id", "modified_at").
+		WherePK().Exec(ctx)
 	if err != nil || c.Name == before.Name && c.Description == before.Description && c.Visibility == before.Visibility {
 		return err
 	}
@@ -142,11 +150,13 @@ func (s *Store) DeleteCollection(ctx context.Context, caller auth.Caller, id int
 			return err
 		}
 		thingIDs = nil
-		err = tx.NewDelete().Model((*models.CollectionThing)(nil)).Where("collection_id = ?", id).Returning("thing_id").Scan(ctx, &thingIDs)
+		err = tx.NewDelete().Model((*models.CollectionThing)(nil)).Where("collection_id = ?", id).Returning("thing_id").
+			Scan(ctx, &thingIDs)
 		if err := models.IgnoreNoRows(err); err != nil {
 			return err
 		}
-		if err := s.core.Raise(ctx, tx, models.ObjectDeleted{Target: models.Target{Type: models.OnCollection, ID: id}, Owner: c.OwnerID, By: caller}); err != nil {
+		if err := s.core.Raise(ctx, tx, models.ObjectDeleted{Target: models.Target{Type: models.OnCollection, ID: id},
+			Owner: c.OwnerID, By: caller}); err != nil {
 			return err
 		}
 		if _, err := tx.NewDelete().Model((*models.Collection)(nil)).Where("id = ?", id).Exec(ctx); err != nil {

@@ -59,11 +59,13 @@ func (s *Store) MoveThings(ctx context.Context, caller auth.Caller, m MoveThings
 			rows[i] = models.NewCollectionThing(to.ID, id)
 		}
 		var added []int64
-		err = tx.NewInsert().Model(&rows).On("CONFLICT (collection_id, thing_id) DO NOTHING").Returning("thing_id").Scan(ctx, &added)
+		err = tx.NewInsert().Model(&rows).On("CONFLICT (collection_id, thing_id) DO NOTHING").Returning("thing_id").
+			Scan(ctx, &added)
 		if err := models.IgnoreNoRows(err); err != nil {
 			return err
 		}
-		if err := models.AddCounts(ctx, tx, models.CollectionThings.By(int64(len(added)), to.ID), models.ThingCollects.By(1, added...)); err != nil {
+		if err := models.AddCounts(ctx, tx, models.CollectionThings.By(int64(len(added)), to.ID),
+			models.ThingCollects.By(1, added...)); err != nil {
 			return err
 		}
 		if id := m.FromCollectionID; id != nil && *id != to.ID {
@@ -75,7 +77,8 @@ func (s *Store) MoveThings(ctx context.Context, caller auth.Caller, m MoveThings
 			}
 		}
 		if m.FromOthers {
-			others, err := removeThings(ctx, tx, ids, "collection_id <> ? AND collection_id IN (SELECT id FROM collections WHERE owner_id = ?)", to.ID, caller.UserID)
+			others, err := removeThings(ctx, tx, ids,
+				"collection_id <> ? AND collection_id IN (SELECT id FROM collections WHERE owner_id = ?)", to.ID, caller.UserID)
 			if err != nil {
 				return err
 			}
@@ -99,14 +102,16 @@ func (s *Store) MoveThings(ctx context.Context, caller auth.Caller, m MoveThings
 // RemoveThings removes things from a collection of the caller, or from all collections of the
 // caller if collectionID is nil. It is not an error if a thing is not in the collection. It opens a
 // transaction.
-func (s *Store) RemoveThings(ctx context.Context, caller auth.Caller, thingIDs []int64, collectionID *int64) (*MovedThings, error) {
+func (s *Store) RemoveThings(ctx context.Context, caller auth.Caller, thingIDs []int64,
+	collectionID *int64) (*MovedThings, error) {
 	if err := checkThingIDs(thingIDs); err != nil {
 		return nil, err
 	}
 	var from []int64
 	err := s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
 		if collectionID == nil {
-			from, err = removeThings(ctx, tx, thingIDs, "collection_id IN (SELECT id FROM collections WHERE owner_id = ?)", caller.UserID)
+			from, err = removeThings(ctx, tx, thingIDs, "collection_id IN (SELECT id FROM collections WHERE owner_id = ?)",
+				caller.UserID)
 			return err
 		}
 		if _, err := s.core.LockOwnCollection(ctx, tx, caller, *collectionID); err != nil {
@@ -135,7 +140,8 @@ func checkThingIDs(ids []int64) error {
 
 // removeThings removes things from the collections that match a condition, and updates the counts
 // and modification times. It returns the collection of each row that it removed.
-func removeThings(ctx context.Context, tx bun.Tx, thingIDs []int64, where string, args ...any) (collections []int64, err error) {
+func removeThings(ctx context.Context, tx bun.Tx, thingIDs []int64, where string,
+	args ...any) (collections []int64, err error) {
 	var gone []models.CollectionThing
 	err = tx.NewDelete().Model(&gone).Where("thing_id IN (?)", bun.List(thingIDs)).Where(where, args...).
 		Returning("collection_id, thing_id").Scan(ctx)
@@ -146,7 +152,8 @@ func removeThings(ctx context.Context, tx bun.Tx, thingIDs []int64, where string
 	for _, row := range gone {
 		collections, things = append(collections, row.CollectionID), append(things, row.ThingID)
 	}
-	if err := models.AddCounts(ctx, tx, models.CollectionThings.By(-1, collections...), models.ThingCollects.By(-1, things...)); err != nil || len(gone) == 0 {
+	if err := models.AddCounts(ctx, tx, models.CollectionThings.By(-1, collections...),
+		models.ThingCollects.By(-1, things...)); err != nil || len(gone) == 0 {
 		return nil, err
 	}
 	return collections, touchCollection(ctx, tx, collections...)
@@ -154,6 +161,7 @@ func removeThings(ctx context.Context, tx bun.Tx, thingIDs []int64, where string
 
 // touchCollection sets the modification time of collections whose things have changed.
 func touchCollection(ctx context.Context, tx bun.Tx, ids ...int64) error {
-	_, err := tx.NewUpdate().Model((*models.Collection)(nil)).Set("modified_at = ?", models.Now()).Where("id IN (?)", bun.List(ids)).Exec(ctx)
+	_, err := tx.NewUpdate().Model((*models.Collection)(nil)).Set("modified_at = ?", models.Now()).
+		Where("id IN (?)", bun.List(ids)).Exec(ctx)
 	return err
 }

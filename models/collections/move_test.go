@@ -36,7 +36,8 @@ func TestMovingThingsTouchesCollections(t *testing.T) {
 			{"moved from a collection", collections.MoveThings{FromCollectionID: &from}, []int64{to, from}},
 			{"moved from all others", collections.MoveThings{FromOthers: true}, []int64{to, from}},
 		} {
-			if _, err := s.Collections.MoveThings(ctx, ada, collections.MoveThings{ThingIDs: []int64{thing.ID}, CollectionID: from}); err != nil {
+			if _, err := s.Collections.MoveThings(ctx, ada, collections.MoveThings{ThingIDs: []int64{thing.ID},
+				CollectionID: from}); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := s.DB.Write.NewRaw("UPDATE collections SET modified_at = ?", long).Exec(ctx); err != nil {

@@ -14,7 +14,8 @@ import (
 
 // ReorderCollection moves the given things to the front of a collection of the caller, in the given
 // order. It returns BadInput if one of them is not in the collection. It opens a transaction.
-func (s *Store) ReorderCollection(ctx context.Context, caller auth.Caller, id int64, thingIDs []int64) (*models.Collection, error) {
+func (s *Store) ReorderCollection(ctx context.Context, caller auth.Caller, id int64,
+	thingIDs []int64) (*models.Collection, error) {
 	if err := checkThingIDs(thingIDs); err != nil {
 		return nil, err
 	}
@@ -31,7 +32,8 @@ func (s *Store) ReorderCollection(ctx context.Context, caller auth.Caller, id in
 			}
 		}
 		var highest int64
-		err = tx.NewSelect().Model((*models.CollectionThing)(nil)).ColumnExpr("max(ct.position)").Where("ct.collection_id = ?", c.ID).Scan(ctx, &highest)
+		err = tx.NewSelect().Model((*models.CollectionThing)(nil)).ColumnExpr("max(ct.position)").
+			Where("ct.collection_id = ?", c.ID).Scan(ctx, &highest)
 		if err != nil {
 			return err
 		}
@@ -39,6 +41,7 @@ func (s *Store) ReorderCollection(ctx context.Context, caller auth.Caller, id in
 		for i, thing := range thingIDs {
 			position[thing] = highest + int64(len(thingIDs)-i)
 		}
-		return database.SetEach(ctx, tx, "collection_things", "thing_id", "position = v.n", fmt.Sprint("x.collection_id = ", c.ID), position)
+		return database.SetEach(ctx, tx, "collection_things", "thing_id", "position = v.n",
+			fmt.Sprint("x.collection_id = ", c.ID), position)
 	})
 }

@@ -43,7 +43,8 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 			target, c.ParentID = &models.Target{Type: parent.TargetType, ID: parent.TargetID}, parent.ID
 		}
 		if target == nil {
-			return models.Invalid("target", "target: is missing: a comment is on a thing or a make, or replies to another").WithFieldCode(apierror.FieldRequired)
+			return models.Invalid("target", "target: is missing: a comment is on a thing or a make, or replies to another").
+				WithFieldCode(apierror.FieldRequired)
 		}
 		owner, err := s.core.LockVisibleTarget(ctx, tx, caller, *target)
 		if c.ParentID != 0 && models.CodeOf(err) == models.NotFound {
@@ -137,7 +138,8 @@ func (s *Store) UpdateComment(ctx context.Context, caller auth.Caller, id int64,
 // comment, and must give a reason. The text and the files are deleted, and the row is kept for the
 // replies. It is not an error if the comment was already deleted. If it was hidden as spam, its
 // author and the owner of the target delete the text for good. It opens a transaction.
-func (s *Store) DeleteComment(ctx context.Context, caller auth.Caller, id int64, reason string) (*models.Comment, error) {
+func (s *Store) DeleteComment(ctx context.Context, caller auth.Caller, id int64,
+	reason string) (*models.Comment, error) {
 	if _, err := s.core.Comment(ctx, caller, models.CommentAccess, id); err != nil {
 		return nil, err
 	}
@@ -184,25 +186,31 @@ func mayDelete(ctx context.Context, c *models.Comment, tx bun.Tx, caller auth.Ca
 }
 
 // HideCommentOfOther is hideComment for a moderator: it records the deletion in the moderation log.
-func (s *Store) HideCommentOfOther(ctx context.Context, tx bun.Tx, caller auth.Caller, c *models.Comment, reason string) error {
+func (s *Store) HideCommentOfOther(ctx context.Context, tx bun.Tx, caller auth.Caller, c *models.Comment,
+	reason string) error {
 	if err := s.hideComment(ctx, tx, caller, c, reason); err != nil {
 		return err
 	}
-	return s.core.RecordDeletion(ctx, tx, caller, models.ModerationEntry{Action: models.DeletedComment, UserID: c.OwnerID, ThingID: c.ThingID, ObjectID: c.ID, Reason: reason})
+	return s.core.RecordDeletion(ctx, tx, caller, models.ModerationEntry{Action: models.DeletedComment, UserID: c.OwnerID,
+		ThingID: c.ThingID, ObjectID: c.ID, Reason: reason})
 }
 
 // hideComment soft-deletes a locked comment: it removes the text and the files, and subtracts the
 // comment from the counts.
-func (s *Store) hideComment(ctx context.Context, tx bun.Tx, caller auth.Caller, c *models.Comment, reason string) error {
+func (s *Store) hideComment(ctx context.Context, tx bun.Tx, caller auth.Caller, c *models.Comment,
+	reason string) error {
 	at, id := models.Now(), c.ID
 	c.Body, c.ModifiedAt, c.DeletedAt = "", at, &at
-	if _, err := tx.NewUpdate().Model(c).Column("body", "modified_at", "deleted_at", "reported_at").Set("body_html = ''").WherePK().Exec(ctx); err != nil {
+	if _, err := tx.NewUpdate().Model(c).Column("body", "modified_at", "deleted_at", "reported_at").Set("body_html = ''").
+		WherePK().Exec(ctx); err != nil {
 		return err
 	}
-	if _, err := tx.NewDelete().Model((*models.File)(nil)).Where("target_type = ? AND target_id = ?", models.OnComment, id).Exec(ctx); err != nil {
+	if _, err := tx.NewDelete().Model((*models.File)(nil)).Where("target_type = ? AND target_id = ?", models.OnComment,
+		id).Exec(ctx); err != nil {
 		return err
 	}
-	if err := s.core.Raise(ctx, tx, models.ObjectDeleted{Target: models.Target{Type: models.OnComment, ID: id}, Owner: c.OwnerID, By: caller, Reason: reason}); err != nil {
+	if err := s.core.Raise(ctx, tx, models.ObjectDeleted{Target: models.Target{Type: models.OnComment, ID: id},
+		Owner: c.OwnerID, By: caller, Reason: reason}); err != nil {
 		return err
 	}
 	return c.AddCounts(ctx, tx, -1)
@@ -213,15 +221,19 @@ func (s *Store) deleteComments(ctx context.Context, tx bun.Tx, target models.Tar
 	// Lock the comments: concurrent finalizations of files on them end first, and later ones find the
 	// comments deleted.
 	var locked []int64
-	err := s.core.DB.ForUpdate(tx.NewSelect().Model((*models.Comment)(nil)).Column("cm.id").Where("cm.target_type = ? AND cm.target_id = ?", target.Type, target.ID).Order("cm.id")).Scan(ctx, &locked)
+	err := s.core.DB.ForUpdate(tx.NewSelect().Model((*models.Comment)(nil)).Column("cm.id").
+		Where("cm.target_type = ? AND cm.target_id = ?", target.Type, target.ID).Order("cm.id")).Scan(ctx, &locked)
 	if err != nil {
 		return err
 	}
-	on := tx.NewSelect().Model((*models.Comment)(nil)).Column("cm.id").Where("cm.target_type = ? AND cm.target_id = ?", target.Type, target.ID)
-	if _, err := tx.NewDelete().Model((*models.File)(nil)).Where("target_type = ? AND target_id IN (?)", models.OnComment, on).Exec(ctx); err != nil {
+	on := tx.NewSelect().Model((*models.Comment)(nil)).Column("cm.id").Where("cm.target_type = ? AND cm.target_id = ?",
+		target.Type, target.ID)
+	if _, err := tx.NewDelete().Model((*models.File)(nil)).Where("target_type = ? AND target_id IN (?)", models.OnComment,
+		on).Exec(ctx); err != nil {
 		return err
 	}
-	_, err = tx.NewDelete().Model((*models.Comment)(nil)).Where("target_type = ? AND target_id = ?", target.Type, target.ID).Exec(ctx)
+	_, err = tx.NewDelete().Model((*models.Comment)(nil)).Where("target_type = ? AND target_id = ?", target.Type,
+		target.ID).Exec(ctx)
 	return err
 }
 

@@ -31,7 +31,8 @@ func (s *Store) UpdateFile(ctx context.Context, caller auth.Caller, c FileChange
 	if err := models.CheckOptional("note", c.Note, maxNote); err != nil {
 		return nil, err
 	}
-	err := s.core.ChangeFile(ctx, caller, c.ID, c.Target, models.OwnerOnly, func(ctx context.Context, tx bun.Tx, f *models.File, _ int64) error {
+	err := s.core.ChangeFile(ctx, caller, c.ID, c.Target, models.OwnerOnly, func(ctx context.Context, tx bun.Tx,
+		f *models.File, _ int64) error {
 		if c.Name != nil {
 			name, err := models.CleanFilename("name", *c.Name)
 			if err != nil {
@@ -49,7 +50,8 @@ func (s *Store) UpdateFile(ctx context.Context, caller auth.Caller, c FileChange
 		}
 		models.Assign(&f.Rank, c.Rank)
 		models.Assign(&f.Note, c.Note)
-		_, err := tx.NewUpdate().Model(f).Column("name", "kind", "rank", "note", "rendering_id", "rendering_rank").WherePK().Exec(ctx)
+		_, err := tx.NewUpdate().Model(f).Column("name", "kind", "rank", "note", "rendering_id", "rendering_rank").WherePK().
+			Exec(ctx)
 		return err
 	})
 	if err != nil {

@@ -28,7 +28,8 @@ type FileDeletion struct {
 // transaction.
 func (s *Store) DeleteFile(ctx context.Context, caller auth.Caller, d FileDeletion) (deleted *models.File, err error) {
 	id := d.ID
-	err = s.core.ChangeFile(ctx, caller, id, d.Target, models.OwnerOrModerators, func(ctx context.Context, tx bun.Tx, f *models.File, owner int64) error {
+	err = s.core.ChangeFile(ctx, caller, id, d.Target, models.OwnerOrModerators, func(ctx context.Context, tx bun.Tx,
+		f *models.File, owner int64) error {
 		deleted = f
 		if len(d.Kinds) > 0 && !slices.Contains(d.Kinds, f.Kind) {
 			return models.NoSuch("file", id) // not of the required kinds
@@ -41,7 +42,8 @@ func (s *Store) DeleteFile(ctx context.Context, caller auth.Caller, d FileDeleti
 		if _, err := tx.NewDelete().Model(f).WherePK().Exec(ctx); err != nil {
 			return err
 		}
-		return s.core.RecordDeletion(ctx, tx, caller, models.ModerationEntry{Action: models.DeletedFile, UserID: owner, ThingID: f.ThingID, ObjectID: id, Reason: d.Reason})
+		return s.core.RecordDeletion(ctx, tx, caller, models.ModerationEntry{Action: models.DeletedFile, UserID: owner,
+			ThingID: f.ThingID, ObjectID: id, Reason: d.Reason})
 	})
 	return deleted, err
 }
@@ -55,7 +57,8 @@ func loseModel(ctx context.Context, tx bun.Tx, f *models.File, allowed bool) err
 		return nil
 	}
 	t := new(models.Thing)
-	err := tx.NewSelect().Model(t).Column("t.id", "t.state").Where("t.id = ? AND (t.state <> ? OR t.hidden_state NOT IN ('', ?))", f.TargetID, models.Draft, models.Draft).
+	err := tx.NewSelect().Model(t).Column("t.id", "t.state").
+		Where("t.id = ? AND (t.state <> ? OR t.hidden_state NOT IN ('', ?))", f.TargetID, models.Draft, models.Draft).
 		Where("NOT EXISTS (SELECT 1 FROM files AS o WHERE o.target_type = ? AND o.target_id = t.id AND o.state = ? AND o.kind = ? AND o.id <> ?)", models.OnThing, models.Finalized, models.Model, f.ID).
 		Scan(ctx)
 	switch {
@@ -69,6 +72,8 @@ func loseModel(ctx context.Context, tx bun.Tx, f *models.File, allowed bool) err
 	case allowed:
 		return nil
 	}
-	return models.Invalid("id", "file %d is the only model of thing %d, which is published: add another model first, or unpublish the thing", f.ID, f.TargetID).
+	return models.Invalid("id",
+		"file %d is the only model of thing %d, which is published: add another model first, or unpublish the thing", f.ID,
+		f.TargetID).
 		WithFieldCode(apierror.FieldModelRequired)
 }

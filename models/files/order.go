@@ -15,21 +15,24 @@ import (
 // ReorderFiles moves the given finalized files to the front of the files of a target of the caller,
 // in the given order, and returns all files of the target. It returns BadInput if one of them is
 // not on the target. It opens a transaction.
-func (s *Store) ReorderFiles(ctx context.Context, caller auth.Caller, on models.Target, ids []int64) ([]*models.File, error) {
+func (s *Store) ReorderFiles(ctx context.Context, caller auth.Caller, on models.Target,
+	ids []int64) ([]*models.File, error) {
 	return s.reorder(ctx, caller, on, ids, reorderableFiles)
 }
 
 // ReorderImages is ReorderFiles for the images of a target: image files and renderings. It returns
 // all images of the target.
-func (s *Store) ReorderImages(ctx context.Context, caller auth.Caller, on models.Target, ids []int64) ([]*models.File, error) {
+func (s *Store) ReorderImages(ctx context.Context, caller auth.Caller, on models.Target,
+	ids []int64) ([]*models.File, error) {
 	return s.reorder(ctx, caller, on, ids, reorderableImages)
 }
 
 // reorderable is a list of files of a target that users can reorder.
 type reorderable struct {
-	field string                              // the input with the IDs
-	list  func([]*models.File) []*models.File // returns the files of the target that are in the list, in its order
-	id    func(*models.File) int64            // returns the ID of a file in the list
+	field string // the input with the IDs
+	// list returns the files of the target that are in the list, in its order.
+	list  func([]*models.File) []*models.File
+	id    func(*models.File) int64 // returns the ID of a file in the list
 	store func(context.Context, bun.Tx, []*models.File) error
 }
 
@@ -60,7 +63,8 @@ var reorderableImages = reorderable{
 }
 
 // setRanks sets a column of the files for which chosen returns true to their index in files.
-func setRanks(ctx context.Context, tx bun.Tx, column string, files []*models.File, chosen func(*models.File) bool) error {
+func setRanks(ctx context.Context, tx bun.Tx, column string, files []*models.File,
+	chosen func(*models.File) bool) error {
 	rank := make(map[int64]int64)
 	for i, f := range files {
 		if chosen(f) {
@@ -72,7 +76,8 @@ func setRanks(ctx context.Context, tx bun.Tx, column string, files []*models.Fil
 
 // reorder moves the files with the given IDs to the front of a list of a target of the caller, and
 // returns the first MaxFiles of it.
-func (s *Store) reorder(ctx context.Context, caller auth.Caller, on models.Target, ids []int64, r reorderable) ([]*models.File, error) {
+func (s *Store) reorder(ctx context.Context, caller auth.Caller, on models.Target, ids []int64,
+	r reorderable) ([]*models.File, error) {
 	if len(ids) == 0 {
 		return nil, models.Required(r.field)
 	}
@@ -87,7 +92,8 @@ func (s *Store) reorder(ctx context.Context, caller auth.Caller, on models.Targe
 			return err
 		}
 		var files []*models.File
-		err := s.core.DB.ForUpdate(tx.NewSelect().Model(&files).Where("f.target_type = ? AND f.target_id = ? AND f.state = ?", on.Type, on.ID, models.Finalized).
+		err := s.core.DB.ForUpdate(tx.NewSelect().Model(&files).Where("f.target_type = ? AND f.target_id = ? AND f.state = ?",
+			on.Type, on.ID, models.Finalized).
 			Order("f.rank", "f.id")).Scan(ctx)
 		if err != nil {
 			return err

@@ -81,7 +81,8 @@ func (r *run) stop(ctx context.Context) {
 // store stores a checkpoint. The caller holds the lock.
 func (r *run) store(ctx context.Context) {
 	r.saved.SavedAt = models.Now()
-	_, _ = r.db().NewInsert().Model(&r.saved).On("CONFLICT (task) DO UPDATE").Set("options = EXCLUDED.options").Set("step = EXCLUDED.step").
+	_, _ = r.db().NewInsert().Model(&r.saved).On("CONFLICT (task) DO UPDATE").Set("options = EXCLUDED.options").
+		Set("step = EXCLUDED.step").
 		Set("position = EXCLUDED.position").Set("problems = EXCLUDED.problems").Set("saved_at = EXCLUDED.saved_at").Exec(ctx)
 }
 

@@ -21,7 +21,8 @@ func (d reference) name() string { return d.table + " on missing " + d.to }
 
 // dangling are the references, the deepest last: deleting a comment leaves its files.
 var dangling = func() (all []reference) {
-	targets := map[string]string{"thing": "things", "make": "makes", "collection": "collections", "comment": "comments", "user": "users", "file": "files"}
+	targets := map[string]string{"thing": "things", "make": "makes", "collection": "collections", "comment": "comments",
+		"user": "users", "file": "files"}
 	for _, of := range []struct {
 		table string
 		types []string
@@ -33,7 +34,8 @@ var dangling = func() (all []reference) {
 		{"notifications", []string{"thing", "make", "collection", "comment", "user", "file"}},
 	} {
 		for _, kind := range of.types {
-			all = append(all, reference{table: of.table, column: "target_id", to: targets[kind], where: "o.target_type = '" + kind + "'"})
+			all = append(all, reference{table: of.table, column: "target_id", to: targets[kind], where: "o.target_type = '" +
+				kind + "'"})
 		}
 	}
 	return append(all,
@@ -63,7 +65,8 @@ func (r *run) dangling(d reference) func(context.Context, string, func(string)) 
 				return err
 			}
 			for _, row := range rows {
-				err := r.found(ctx, fmt.Sprintf("%s %d: refers to the row %d of %s, which does not exist", d.table, row.ID, row.Target, d.to), r.detach(d, row.ID))
+				err := r.found(ctx, fmt.Sprintf("%s %d: refers to the row %d of %s, which does not exist", d.table, row.ID,
+					row.Target, d.to), r.detach(d, row.ID))
 				if err != nil {
 					return err
 				}

@@ -26,7 +26,8 @@ func (r *run) previews(ctx context.Context, after string, done func(string)) err
 				if has, err := r.core.Bucket.Has(ctx, key); err != nil {
 					return err
 				} else if !has {
-					return r.found(ctx, fmt.Sprintf("preview %d: object %s is missing (meshyard derive --again missing makes it)", p.ID, key), r.regenerate(p))
+					return r.found(ctx, fmt.Sprintf("preview %d: object %s is missing (meshyard derive --again missing makes it)",
+						p.ID, key), r.regenerate(p))
 				}
 			}
 			return nil
@@ -55,21 +56,22 @@ func (r *run) derived(ctx context.Context, o bucket.Object) error {
 	if complete || err != nil {
 		return err
 	}
-	return r.found(ctx, fmt.Sprintf("object %s: is incomplete or damaged (%d bytes)", o.Key, o.Size), func(ctx context.Context) (string, error) {
-		derived, err := r.pictures.DerivedFrom(ctx, bucket.ContentOf(o.Key))
-		if err != nil {
-			return "", err
-		}
-		if err := r.core.Bucket.Remove(ctx, o.Key); err != nil {
-			return "", err
-		}
-		for _, p := range derived {
-			if slices.Contains(previews.Objects(p), o.Key) {
-				return r.regenerate(p)(ctx)
+	return r.found(ctx, fmt.Sprintf("object %s: is incomplete or damaged (%d bytes)", o.Key, o.Size),
+		func(ctx context.Context) (string, error) {
+			derived, err := r.pictures.DerivedFrom(ctx, bucket.ContentOf(o.Key))
+			if err != nil {
+				return "", err
 			}
-		}
-		return "removed; it is made again when it is needed", nil // an image in another size
-	})
+			if err := r.core.Bucket.Remove(ctx, o.Key); err != nil {
+				return "", err
+			}
+			for _, p := range derived {
+				if slices.Contains(previews.Objects(p), o.Key) {
+					return r.regenerate(p)(ctx)
+				}
+			}
+			return "removed; it is made again when it is needed", nil // an image in another size
+		})
 }
 
 // isComplete reports whether a derived object ends where its format says. With Rehash, it also

@@ -24,9 +24,10 @@ func (r *run) expired(ctx context.Context, after string, done func(string)) erro
 			return err
 		}
 		for _, id := range ids {
-			err := r.found(ctx, fmt.Sprintf("pending upload %d: has expired (gc removes it)", id), func(ctx context.Context) (string, error) {
-				return "removed", r.uploads.ExpireUpload(ctx, id)
-			})
+			err := r.found(ctx, fmt.Sprintf("pending upload %d: has expired (gc removes it)", id),
+				func(ctx context.Context) (string, error) {
+					return "removed", r.uploads.ExpireUpload(ctx, id)
+				})
 			if err != nil {
 				return err
 			}
@@ -41,7 +42,8 @@ func (r *run) files(ctx context.Context, after string, done func(string)) error 
 	for last := idAfter(after); ; done(strconv.FormatInt(last, 10)) {
 		var rows []*models.File
 		err := r.db().NewSelect().Model(&rows).Column("f.id", "f.state", "f.size", "f.sha256", "f.object_key").
-			Where("f.id > ? AND f.state <> ? AND (f.sha256 <> '' OR f.object_key <> '') AND f.missing_since IS NULL", last, models.Staged).Order("f.id").Limit(models.ObjectsAtOnce).Scan(ctx)
+			Where("f.id > ? AND f.state <> ? AND (f.sha256 <> '' OR f.object_key <> '') AND f.missing_since IS NULL", last,
+				models.Staged).Order("f.id").Limit(models.ObjectsAtOnce).Scan(ctx)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
@@ -76,19 +78,21 @@ func (r *run) object(ctx context.Context, files []*models.File) error {
 	heal := ""
 	for i, f := range files {
 		// The file may have been finalized or deleted since its row was read.
-		still, err := r.db().NewSelect().Model((*models.File)(nil)).Where("f.id = ? AND f.state = ? AND f.object_key = ?", f.ID, f.State, f.ObjectKey).Exists(ctx)
+		still, err := r.db().NewSelect().Model((*models.File)(nil)).Where("f.id = ? AND f.state = ? AND f.object_key = ?",
+			f.ID, f.State, f.ObjectKey).Exists(ctx)
 		if err != nil {
 			return err
 		}
 		if !still {
 			continue
 		}
-		err = r.found(ctx, fmt.Sprintf("file %d: object %s %s", f.ID, key, fault), func(ctx context.Context) (_ string, err error) {
-			if heal == "" || i == 0 {
-				heal, err = r.heal(ctx, key, f)
-			}
-			return heal, err
-		})
+		err = r.found(ctx, fmt.Sprintf("file %d: object %s %s", f.ID, key, fault),
+			func(ctx context.Context) (_ string, err error) {
+				if heal == "" || i == 0 {
+					heal, err = r.heal(ctx, key, f)
+				}
+				return heal, err
+			})
 		if err != nil {
 			return err
 		}

@@ -39,7 +39,8 @@ func TestLargeBucket(t *testing.T) {
 			}
 		}
 		check := func(ctx context.Context) error {
-			_, err := newFsck(core).Check(ctx, fsck.Options{Grace: time.Hour, Workers: 8, Resume: true}, func(p fsck.Problem) { t.Error(p) })
+			_, err := newFsck(core).Check(ctx, fsck.Options{Grace: time.Hour, Workers: 8, Resume: true},
+				func(p fsck.Problem) { t.Error(p) })
 			return err
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -60,7 +61,8 @@ func TestLargeBucket(t *testing.T) {
 		// What the workers had in progress, and what was done after the last checkpoint, is done again.
 		all := l.Listed.Load()
 		if all > int64(objects)*8/5 {
-			t.Errorf("%d of %d objects were listed, and %d together with the run that went on: it started again", first, objects, all)
+			t.Errorf("%d of %d objects were listed, and %d together with the run that went on: it started again", first,
+				objects, all)
 		}
 		t.Logf("%d objects, %d before the interruption, %d together, at most %d MiB", objects, first, all, most.Load()>>20)
 		if most.Load() > 200<<20 {

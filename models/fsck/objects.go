@@ -126,9 +126,10 @@ func (r *run) staged(ctx context.Context, _ string, _ func(string)) error {
 			if begun[u.Name] {
 				continue
 			}
-			err := r.found(ctx, fmt.Sprintf("staged upload %s: no upload refers to it (gc removes it)", u.Name), func(ctx context.Context) (string, error) {
-				return "removed", r.core.Bucket.Unstage(ctx, u.Staged)
-			})
+			err := r.found(ctx, fmt.Sprintf("staged upload %s: no upload refers to it (gc removes it)", u.Name),
+				func(ctx context.Context) (string, error) {
+					return "removed", r.core.Bucket.Unstage(ctx, u.Staged)
+				})
 			if err != nil {
 				return err
 			}

@@ -29,7 +29,8 @@ func idAfter(position string) int64 {
 func (r *run) eachID(ctx context.Context, table, after string, done func(string), fn func(ids []int64) error) error {
 	for last := idAfter(after); ; done(strconv.FormatInt(last, 10)) {
 		var ids []int64
-		err := r.db().NewSelect().Table(table).Column("id").Where("id > ?", last).Order("id").Limit(models.ObjectsAtOnce).Scan(ctx, &ids)
+		err := r.db().NewSelect().Table(table).Column("id").Where("id > ?", last).Order("id").Limit(models.ObjectsAtOnce).
+			Scan(ctx, &ids)
 		if err != nil || len(ids) == 0 {
 			return err
 		}

@@ -39,7 +39,8 @@ func (c catalogue) exec(statement string, args ...any) {
 // upload stores a pending upload.
 func (c catalogue) upload(text string) *models.File {
 	c.t.Helper()
-	f, err := uploads.New(c.Store).Upload(c.t.Context(), c.ada, uploads.NewUpload{Name: "a.stl", Bytes: strings.NewReader(text)})
+	f, err := uploads.New(c.Store).
+		Upload(c.t.Context(), c.ada, uploads.NewUpload{Name: "a.stl", Bytes: strings.NewReader(text)})
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -50,7 +51,8 @@ func (c catalogue) upload(text string) *models.File {
 func (c catalogue) file(text string, thing int64) *models.File {
 	c.t.Helper()
 	f := c.upload(text)
-	done, err := c.Finalize(c.t.Context(), c.ada, []models.FinalizeFile{{ID: f.ID}}, models.Target{Type: models.OnThing, ID: thing})
+	done, err := c.Finalize(c.t.Context(), c.ada, []models.FinalizeFile{{ID: f.ID}}, models.Target{Type: models.OnThing,
+		ID: thing})
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -98,7 +100,8 @@ func (c catalogue) previewed(f *models.File) (image, model string) {
 	c.t.Helper()
 	c.exec("UPDATE previews SET state = 'done', picture = 'png', glb = true WHERE id = ?", f.PreviewID)
 	name := func(part preview.Part) string {
-		return bucket.DerivedKey(f.SHA256, preview.SubjectOf(f.Name, f.ContentType, false).PartName(preview.Version, part.Object()))
+		return bucket.DerivedKey(f.SHA256, preview.SubjectOf(f.Name, f.ContentType, false).
+			PartName(preview.Version, part.Object()))
 	}
 	model = name(preview.GLB)
 	found, err := previews.New(c.Store).DerivedFrom(c.t.Context(), f.SHA256)
@@ -128,7 +131,8 @@ func (c catalogue) objects() map[string]int64 {
 func (c catalogue) rows() map[string]int {
 	c.t.Helper()
 	all := make(map[string]int)
-	for _, table := range []string{"users", "things", "files", "previews", "comments", "likes", "contents", "thing_documents", "user_documents", "uploads"} {
+	for _, table := range []string{"users", "things", "files", "previews", "comments", "likes", "contents",
+		"thing_documents", "user_documents", "uploads"} {
 		n, err := c.DB.Write.NewSelect().Table(table).Count(c.t.Context())
 		if err != nil {
 			c.t.Fatal(err)
@@ -224,9 +228,11 @@ func TestPlantedFaults(t *testing.T) {
 		plant("object "+model+": is incomplete", func() { c.put(model, glb(40, 30)) })
 		plant("object "+image+": is incomplete", func() { c.put(image, wholePNG[:10]) })
 		plant(part+" is missing", func() { remove(part) })
-		plant("things 1: like_count is 7, not 0", func() { c.exec("UPDATE things SET like_count = 7 WHERE id = ?", thing.ID) })
+		plant("things 1: like_count is 7, not 0",
+			func() { c.exec("UPDATE things SET like_count = 7 WHERE id = ?", thing.ID) })
 		plant("likes", func() {
-			c.exec("INSERT INTO likes (user_id, target_type, target_id, created_at) VALUES (?, 'thing', 9999, ?)", ada.UserID, models.Now())
+			c.exec("INSERT INTO likes (user_id, target_type, target_id, created_at) VALUES (?, 'thing', 9999, ?)", ada.UserID,
+				models.Now())
 		})
 		plant("files", func() {
 			f := c.file("solid untouched", thing.ID) // the content of another file
@@ -312,7 +318,8 @@ func TestDamagedContentHeals(t *testing.T) {
 			t.Errorf("after the upload: %v", found)
 		}
 		var marked int
-		if err := c.DB.Write.NewSelect().Table("contents").ColumnExpr("count(*)").Where("damaged_at IS NOT NULL").Scan(context.Background(), &marked); err != nil || marked != 0 {
+		if err := c.DB.Write.NewSelect().Table("contents").ColumnExpr("count(*)").Where("damaged_at IS NOT NULL").
+			Scan(context.Background(), &marked); err != nil || marked != 0 {
 			t.Errorf("%d contents are marked, %v, want none", marked, err)
 		}
 	})

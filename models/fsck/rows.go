@@ -14,7 +14,8 @@ func (r *run) counts(table string) func(context.Context, string, func(string)) e
 		return r.eachID(ctx, table, after, done, func(ids []int64) error {
 			wrong, err := r.upkeep.Miscounts(ctx, table, ids)
 			for _, c := range wrong {
-				text := fmt.Sprintf("%s %d: %s is %d, not %d (meshyard recount corrects it)", table, c.ID, c.Column, c.Stored, c.Right)
+				text := fmt.Sprintf("%s %d: %s is %d, not %d (meshyard recount corrects it)", table, c.ID, c.Column, c.Stored,
+					c.Right)
 				err := r.found(ctx, text, func(ctx context.Context) (string, error) {
 					_, err := r.upkeep.RecountSome(ctx, table, []int64{c.ID})
 					return "recounted", err
@@ -38,9 +39,10 @@ func (r *run) index(ix *models.Index) func(context.Context, string, func(string)
 				return err
 			}
 			for _, id := range ids {
-				err := r.found(ctx, fmt.Sprintf("%s %d: its row in the search index is missing or left over", ix.Noun, id), func(ctx context.Context) (string, error) {
-					return "indexed again", r.core.DB.Reindex(ctx, ix, id)
-				})
+				err := r.found(ctx, fmt.Sprintf("%s %d: its row in the search index is missing or left over", ix.Noun, id),
+					func(ctx context.Context) (string, error) {
+						return "indexed again", r.core.DB.Reindex(ctx, ix, id)
+					})
 				if err != nil {
 					return err
 				}

@@ -30,7 +30,8 @@ func TestOrphanedParts(t *testing.T) {
 		}
 		fake := httptest.NewServer(gofakes3.New(backend).Server())
 		defer fake.Close()
-		b, err := bucket.Open(t.Context(), "s3://meshyard?region=us-east-1&use_path_style=true&endpoint="+url.QueryEscape(fake.URL))
+		b, err := bucket.Open(t.Context(),
+			"s3://meshyard?region=us-east-1&use_path_style=true&endpoint="+url.QueryEscape(fake.URL))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +41,8 @@ func TestOrphanedParts(t *testing.T) {
 		defer func() { core.Bucket = folder }()
 		c := catalogue{core, t, ada}
 		length := int64(100)
-		if _, err := uploads.New(core).CreateResumable(t.Context(), ada, uploads.NewResumable{Name: "a.stl", Length: &length}); err != nil {
+		if _, err := uploads.New(core).
+			CreateResumable(t.Context(), ada, uploads.NewResumable{Name: "a.stl", Length: &length}); err != nil {
 			t.Fatal(err)
 		}
 		for range 3 {

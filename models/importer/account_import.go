@@ -29,7 +29,8 @@ type ImportDates struct {
 // AccountSource returns the service with the given origin, such as https://old.example.org. It
 // records the service on first use.
 func (a Admin) AccountSource(ctx context.Context, origin string) (*AccountSource, error) {
-	row := &models.ArchiveImport{Source: models.AccountNoun + " " + origin, Noun: models.AccountNoun, LeftOut: "{}", StartedAt: models.Now()}
+	row := &models.ArchiveImport{Source: models.AccountNoun + " " + origin, Noun: models.AccountNoun, LeftOut: "{}",
+		StartedAt: models.Now()}
 	db := a.store.core.DB.Write
 	if _, err := db.NewInsert().Model(row).On("CONFLICT (source) DO NOTHING").Exec(ctx); err != nil {
 		return nil, err
@@ -53,7 +54,8 @@ func (s *AccountSource) ids(ctx context.Context, noun string, ids []int64, where
 	here := make(map[int64]int64, len(ids))
 	for some := range slices.Chunk(ids, 1000) {
 		var rows []models.ArchiveID
-		err := s.store.core.DB.Write.NewSelect().Model(&rows).Where("a.source = ? AND a.noun = ? AND a.old_id IN (?)", s.source, noun, bun.List(some)).Where(where).Scan(ctx)
+		err := s.store.core.DB.Write.NewSelect().Model(&rows).Where("a.source = ? AND a.noun = ? AND a.old_id IN (?)",
+			s.source, noun, bun.List(some)).Where(where).Scan(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -67,10 +69,12 @@ func (s *AccountSource) ids(ctx context.Context, noun string, ids []int64, where
 // Unrecorded returns the IDs of the objects of an owner with the given name that were created since
 // the first import but are not recorded. There is one if an import was interrupted after it created
 // an object and before it recorded it.
-func (s *AccountSource) Unrecorded(ctx context.Context, noun string, ownerID int64, name string) (ids []int64, err error) {
+func (s *AccountSource) Unrecorded(ctx context.Context, noun string, ownerID int64,
+	name string) (ids []int64, err error) {
 	err = s.store.core.DB.Write.NewSelect().TableExpr("? AS o", bun.Ident(noun)).Column("o.id").
 		Where("o.owner_id = ? AND o.name = ? AND o.created_at >= ?", ownerID, name, s.began).
-		Where("NOT EXISTS (SELECT 1 FROM archive_ids AS a WHERE a.noun = ? AND a.new_id = o.id)", noun).Order("o.id").Scan(ctx, &ids)
+		Where("NOT EXISTS (SELECT 1 FROM archive_ids AS a WHERE a.noun = ? AND a.new_id = o.id)", noun).Order("o.id").
+		Scan(ctx, &ids)
 	return ids, err
 }
 
@@ -79,7 +83,8 @@ func (s *AccountSource) Unrecorded(ctx context.Context, noun string, ownerID int
 // transaction.
 func (s *AccountSource) Record(ctx context.Context, noun string, from, to int64, dates ImportDates) error {
 	err := s.store.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if _, err := tx.NewInsert().Model(&models.ArchiveID{Source: s.source, Noun: noun, OldID: from, NewID: to}).Exec(ctx); err != nil {
+		if _, err := tx.NewInsert().Model(&models.ArchiveID{Source: s.source, Noun: noun, OldID: from, NewID: to}).
+			Exec(ctx); err != nil {
 			return err
 		}
 		if dates.Created.IsZero() {
@@ -103,7 +108,8 @@ func (s *AccountSource) Record(ctx context.Context, noun string, from, to int64,
 		if _, err := q.Exec(ctx); err != nil || noun == "collections" {
 			return err
 		}
-		_, err := tx.NewUpdate().Table(noun).Set("published_at = ?", dates.Created).Where("id = ? AND published_at IS NOT NULL", to).Exec(ctx)
+		_, err := tx.NewUpdate().Table(noun).Set("published_at = ?", dates.Created).
+			Where("id = ? AND published_at IS NOT NULL", to).Exec(ctx)
 		return err
 	})
 	if err != nil {
@@ -120,14 +126,16 @@ func dateFile(ctx context.Context, tx bun.Tx, id int64, at time.Time) error {
 // NotCollected returns those of the given things that are not in the collection.
 func (s *AccountSource) NotCollected(ctx context.Context, collectionID int64, things []int64) ([]int64, error) {
 	var there []int64
-	err := s.store.core.DB.Write.NewSelect().Table("collection_things").Column("thing_id").Where("collection_id = ?", collectionID).Scan(ctx, &there)
+	err := s.store.core.DB.Write.NewSelect().Table("collection_things").Column("thing_id").
+		Where("collection_id = ?", collectionID).Scan(ctx, &there)
 	in := models.SetOf(there)
 	return slices.DeleteFunc(slices.Clone(things), func(id int64) bool { return in[id] }), err
 }
 
 // CreateMakeWithoutThing creates a published make whose thing does not exist here, as if the thing
 // had been deleted. It returns BadInput if a text is too long. It opens a transaction.
-func (a Admin) CreateMakeWithoutThing(ctx context.Context, owner auth.Caller, name, description string) (*models.Make, error) {
+func (a Admin) CreateMakeWithoutThing(ctx context.Context, owner auth.Caller, name,
+	description string) (*models.Make, error) {
 	s := a.store
 	if err := models.CheckText("name", name, models.MaxName); err != nil {
 		return nil, err
@@ -135,7 +143,8 @@ func (a Admin) CreateMakeWithoutThing(ctx context.Context, owner auth.Caller, na
 	if err := models.CheckText("description", description, models.MaxText); err != nil {
 		return nil, err
 	}
-	m := &models.Make{OwnerID: owner.UserID, Name: name, Description: description, State: models.Draft, CreatedAt: models.Now()}
+	m := &models.Make{OwnerID: owner.UserID, Name: name, Description: description, State: models.Draft,
+		CreatedAt: models.Now()}
 	var html models.RenderedHTML
 	if err := s.core.RenderTo(ctx, &html, models.MakeDescription, &description); err != nil {
 		return nil, err

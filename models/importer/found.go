@@ -69,7 +69,9 @@ func (im *FoundImport) Thing(ctx context.Context, t FoundThing) (done Imported, 
 		}
 	}
 	if most := im.store.core.MaxFilesOf(models.OnThing); len(t.Files) > most {
-		return done, fmt.Errorf("has %d files, and at most %d are allowed in a thing: set --thing-files; nothing of it was imported", len(t.Files), most)
+		return done, fmt.Errorf(
+			"has %d files, and at most %d are allowed in a thing: set --thing-files; nothing of it was imported",
+			len(t.Files), most)
 	}
 	named := []int64{t.Earlier}
 	if t.Earlier == 0 {
@@ -110,7 +112,8 @@ func (im *FoundImport) Thing(ctx context.Context, t FoundThing) (done Imported, 
 	}
 	if on != 0 {
 		if len(uploads) > 0 {
-			if _, err := im.store.core.Finalize(ctx, im.caller, uploads, models.Target{Type: models.OnThing, ID: on}); err != nil {
+			if _, err := im.store.core.Finalize(ctx, im.caller, uploads, models.Target{Type: models.OnThing,
+				ID: on}); err != nil {
 				return done, err
 			}
 			err = im.collect(ctx, on, t.Collection)
@@ -126,8 +129,10 @@ func (im *FoundImport) Thing(ctx context.Context, t FoundThing) (done Imported, 
 	}
 	publish := im.Publish && hasModel && known != license.Unknown
 	created, err := im.store.core.CreateThing(ctx, im.caller, models.NewThing{
-		Name: t.Name, LicenseID: string(known), Category: cmp.Or(t.Category, im.Category), Origin: OriginOf(t.Thing), IsNSFW: t.Sensitive,
-		Description: cmp.Or(strings.TrimSpace(t.Description), t.Name), Instructions: t.Instructions, Tags: t.Tags, Files: uploads,
+		Name: t.Name, LicenseID: string(known), Category: cmp.Or(t.Category, im.Category), Origin: OriginOf(t.Thing),
+		IsNSFW:      t.Sensitive,
+		Description: cmp.Or(strings.TrimSpace(t.Description), t.Name), Instructions: t.Instructions, Tags: t.Tags,
+		Files:   uploads,
 		Publish: publish,
 	})
 	if err != nil {
@@ -156,7 +161,8 @@ func (im *FoundImport) collect(ctx context.Context, id int64, path []string) err
 		id, err := core.Admin().CollectionNamed(ctx, im.caller.UserID, name)
 		if models.CodeOf(err) == models.NotFound {
 			var c *models.Collection
-			if c, err = im.store.collections.CreateCollection(ctx, im.caller, collections.NewCollection{Name: name, Visibility: models.PrivateCollection}); err == nil {
+			if c, err = im.store.collections.CreateCollection(ctx, im.caller, collections.NewCollection{Name: name,
+				Visibility: models.PrivateCollection}); err == nil {
 				id = c.ID
 			}
 		}

@@ -97,7 +97,8 @@ func (up *uploading) upload(ctx context.Context, file layout.File) (*models.File
 		return nil, sourceError{err}
 	}
 	read := &sourceFile{File: f}
-	uploaded, err := up.store.uploads.Upload(ctx, up.caller, uploads.NewUpload{Name: path.Base(file.Path), Folder: path.Dir(file.Path), Bytes: read, AtLeast: info.Size()})
+	uploaded, err := up.store.uploads.Upload(ctx, up.caller, uploads.NewUpload{Name: path.Base(file.Path),
+		Folder: path.Dir(file.Path), Bytes: read, AtLeast: info.Size()})
 	if err != nil && read.err != nil && ctx.Err() == nil {
 		return nil, read.err
 	}
@@ -107,7 +108,8 @@ func (up *uploading) upload(ctx context.Context, file layout.File) (*models.File
 // find returns which of the things with the given IDs is the one that an earlier import made of
 // these files, and the files that it lacks. That is the thing with most of their contents, or one
 // without files if the server accepts none of them. on is 0 if there is none.
-func (up *uploading) find(ctx context.Context, ids []int64, files []layout.File) (on int64, lacking []layout.File, err error) {
+func (up *uploading) find(ctx context.Context, ids []int64,
+	files []layout.File) (on int64, lacking []layout.File, err error) {
 	if len(ids) == 0 {
 		return 0, files, nil
 	}

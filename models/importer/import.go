@@ -48,7 +48,8 @@ const importBatch = 1_000
 // A server may run at the same time. On PostgreSQL a large import into an empty catalogue drops
 // indexes until its end, which makes lists and searches slower meanwhile.
 func (s *Store) Import(ctx context.Context, im Import) (added int, err error) {
-	l := &loader{db: s.core.DB, Import: im, started: models.Now().Truncate(24 * time.Hour), tags: make(map[string]int64), words: make(map[string]bool)}
+	l := &loader{db: s.core.DB, Import: im, started: models.Now().Truncate(24 * time.Hour), tags: make(map[string]int64),
+		words: make(map[string]bool)}
 	if im.Whole {
 		return l.importWhole(ctx)
 	}
@@ -179,18 +180,24 @@ func categoryOf(th dataset.Thing) string { return strings.ToLower(cmp.Or(th.Subc
 func (s *Store) ImportCheck(ctx context.Context) (func(dataset.Thing) error, error) {
 	categories, err := models.CategoriesByName(ctx, s.core.DB.Read)
 	return func(th dataset.Thing) error {
-		errs := []error{models.CheckText("name", th.Name, models.MaxName), models.CheckText("description", th.Description, models.MaxText)}
+		errs := []error{models.CheckText("name", th.Name, models.MaxName), models.CheckText("description", th.Description,
+			models.MaxText)}
 		if strings.TrimSpace(th.Name) == "" {
 			errs = append(errs, models.Required("name"))
 		}
 		if author(th) != th.Author {
-			errs = append(errs, models.Invalid("creator", "creator: %.60q is not a username: must be 1 to 64 letters, digits, '_', '.' or '-', beginning with a letter or digit, not digits alone", th.Author))
+			errs = append(errs, models.Invalid("creator",
+				"creator: %.60q is not a username: must be 1 to 64 letters, digits, '_', '.' or '-', beginning with a letter or digit, not digits alone", th.Author))
 		}
-		if th.License != "" && licenseID(th.License) == license.Unknown && !strings.EqualFold(th.License, string(license.Unknown)) {
-			errs = append(errs, models.Invalid("license", "license: %.60q is not one of %s, nor the name or SPDX identifier of a license that this server knows", th.License, models.Licenses))
+		if th.License != "" && licenseID(th.License) == license.Unknown &&
+			!strings.EqualFold(th.License, string(license.Unknown)) {
+			errs = append(errs, models.Invalid("license",
+				"license: %.60q is not one of %s, nor the name or SPDX identifier of a license that this server knows", th.License,
+				models.Licenses))
 		}
 		o := th.Origin
-		errs = append(errs, (&models.NewOrigin{Creator: &o.Creator, CreatorURL: &o.CreatorURL, URL: &o.URL, Site: &o.Site}).Check())
+		errs = append(errs, (&models.NewOrigin{Creator: &o.Creator, CreatorURL: &o.CreatorURL, URL: &o.URL, Site: &o.Site}).
+			Check())
 		if _, known := categories[categoryOf(th)]; categoryOf(th) != "" && !known {
 			errs = append(errs, models.Invalid("category", "category: %.60q does not exist", categoryOf(th)))
 		}

@@ -42,8 +42,10 @@ func (l *loader) batches(ctx context.Context) <-chan []incoming {
 		}
 		for th := range l.Things(first) {
 			th.Tags = l.validTags(th)
-			d := models.Document{ID: th.ID, Name: th.Name, Tags: strings.Join(th.Tags, " "), Creator: author(th), Body: th.Description, Files: models.FilePaths(names(th.Files))}
-			if batch = append(batch, incoming{th, d.Fields(), markdown.HTML(th.Description)}); len(batch) == importBatch && !send() {
+			d := models.Document{ID: th.ID, Name: th.Name, Tags: strings.Join(th.Tags, " "), Creator: author(th),
+				Body: th.Description, Files: models.FilePaths(names(th.Files))}
+			if batch = append(batch, incoming{th, d.Fields(), markdown.HTML(th.Description)}); len(batch) == importBatch &&
+				!send() {
 				return
 			}
 		}
@@ -96,7 +98,8 @@ func (l *loader) commit(ctx context.Context, batch []incoming) error {
 		if added, learned, err = l.add(ctx, tx, batch); err != nil {
 			return err
 		}
-		_, err = tx.NewUpdate().Model((*models.ImportRow)(nil)).Set("done = ?", l.done+len(batch)).Where("source = ?", l.Source).Exec(ctx)
+		_, err = tx.NewUpdate().Model((*models.ImportRow)(nil)).Set("done = ?", l.done+len(batch)).
+			Where("source = ?", l.Source).Exec(ctx)
 		return err
 	})
 	if err != nil {
@@ -161,7 +164,8 @@ func (l *loader) withoutKnown(ctx context.Context, tx bun.Tx, batch []incoming) 
 			}
 			continue
 		}
-		if err := errors.Join(models.CheckText("name", th.Name, models.MaxName), models.CheckText("description", th.Description, models.MaxText)); err != nil {
+		if err := errors.Join(models.CheckText("name", th.Name, models.MaxName),
+			models.CheckText("description", th.Description, models.MaxText)); err != nil {
 			l.Skipped(fmt.Sprintf("thing %d: %s", th.ID, err))
 			continue
 		}
@@ -183,12 +187,14 @@ func (l *loader) existing(ctx context.Context, tx bun.Tx, table, column string, 
 		return nil, nil
 	}
 	var there []int64
-	between := tx.NewSelect().Table(table).Column(column).Where("?0 <> 0 AND ?0 BETWEEN ?1 AND ?2", bun.Ident(column), slices.Min(ids), slices.Max(ids))
+	between := tx.NewSelect().Table(table).Column(column).Where("?0 <> 0 AND ?0 BETWEEN ?1 AND ?2", bun.Ident(column),
+		slices.Min(ids), slices.Max(ids))
 	// If most things are new, the range contains no rows, and this query is faster than the next.
 	if some, err := between.Exists(ctx); err != nil || !some {
 		return nil, err
 	}
-	err := tx.NewSelect().Table(table).Column(column).Where("?0 <> 0 AND ?0 IN (?1)", bun.Ident(column), bun.List(ids)).Scan(ctx, &there)
+	err := tx.NewSelect().Table(table).Column(column).Where("?0 <> 0 AND ?0 IN (?1)", bun.Ident(column), bun.List(ids)).
+		Scan(ctx, &there)
 	return models.SetOf(there), err
 }
 
@@ -233,12 +239,16 @@ func (l *loader) insert(ctx context.Context, tx bun.Tx, things []incoming) ([]st
 		if from != nil {
 			origin[len(origin)-1] = l.started
 		}
-		c := maintenance.ImportedCounts{ThingID: th.ID, At: l.started, Downloads: th.Counts.Downloads, Likes: th.Counts.Likes, Collects: th.Counts.Collects, Makes: th.Counts.Makes, Comments: th.Counts.Comments}
+		c := maintenance.ImportedCounts{ThingID: th.ID, At: l.started, Downloads: th.Counts.Downloads, Likes: th.Counts.Likes,
+			Collects: th.Counts.Collects, Makes: th.Counts.Makes, Comments: th.Counts.Comments}
 		popularity := maintenance.PopularityKept(c.Days())
 		rows.Add("things", "id, owner_id, name, state, license, category_id, description, description_html, html_version, instructions, is_wip, created_at, modified_at, published_at, popularity, like_count, collect_count, make_count, comment_count, download_count, license_id, origin_creator, origin_creator_url, source_url, origin_site, imported_at",
-			append([]any{th.ID, owner, th.Name, string(models.Published), string(models.LicenseOf(terms)), category, th.Description, th.html, int64(markdown.Version), "", false, at, at, at, popularity, c.Likes, c.Collects, c.Makes, c.Comments, c.Downloads, string(terms)}, origin...)...)
+			append([]any{th.ID, owner, th.Name, string(models.Published), string(models.LicenseOf(terms)), category,
+				th.Description, th.html, int64(markdown.Version), "", false, at, at, at, popularity, c.Likes, c.Collects, c.Makes,
+				c.Comments, c.Downloads, string(terms)}, origin...)...)
 		if th.Counts != (dataset.Counts{}) {
-			rows.Add("imported_counts", "thing_id, at, downloads, likes, collects, makes, comments", th.ID, c.At, c.Downloads, c.Likes, c.Collects, c.Makes, c.Comments)
+			rows.Add("imported_counts", "thing_id, at, downloads, likes, collects, makes, comments", th.ID, c.At, c.Downloads,
+				c.Likes, c.Collects, c.Makes, c.Comments)
 		}
 		for position, tag := range th.Tags {
 			rows.Add("thing_tags", "thing_id, tag_id, position, name", th.ID, l.tags[models.TagSlug(tag)], int64(position), tag)
@@ -246,7 +256,8 @@ func (l *loader) insert(ctx context.Context, tx bun.Tx, things []incoming) ([]st
 		for rank, f := range th.Files {
 			kind, contentType := models.Classify("application/octet-stream", f.Name, "")
 			rows.Add("files", "id, owner_id, name, kind, state, size, content_type, sha256, md5, object_key, target_type, target_id, thing_id, rank, download_count, created_at, finalized_at",
-				f.ID, owner, f.Name, string(kind), string(models.Finalized), f.Size, contentType, "", "", "", string(models.OnThing), th.ID, th.ID, int64(rank), int64(0), at, at)
+				f.ID, owner, f.Name, string(kind), string(models.Finalized), f.Size, contentType, "", "", "",
+				string(models.OnThing), th.ID, th.ID, int64(rank), int64(0), at, at)
 		}
 		documents[i] = models.Indexed{ID: th.ID, Fields: th.fields}
 	}
@@ -258,7 +269,8 @@ func (l *loader) insert(ctx context.Context, tx bun.Tx, things []incoming) ([]st
 }
 
 // index adds documents to the rows, and their new words to the vocabulary. It returns these words.
-func (l *loader) index(ctx context.Context, tx bun.Tx, ix *models.Index, documents []models.Indexed, rows *database.Bulk) ([]string, error) {
+func (l *loader) index(ctx context.Context, tx bun.Tx, ix *models.Index, documents []models.Indexed,
+	rows *database.Bulk) ([]string, error) {
 	known := make(map[string]bool)
 	for _, d := range documents {
 		for _, field := range d.Fields {

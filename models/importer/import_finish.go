@@ -13,7 +13,8 @@ import (
 )
 
 // importedTables are the tables that an import fills.
-var importedTables = bun.List([]string{"users", "things", "thing_tags", "files", "imported_counts", "thing_documents", "user_documents", "vocabulary"})
+var importedTables = bun.List([]string{"users", "things", "thing_tags", "files", "imported_counts", "thing_documents",
+	"user_documents", "vocabulary"})
 
 // dropIndexes drops the indexes of the tables that a large import fills, on PostgreSQL and if there
 // are no things yet, and returns the statements that create them again: creating them once over all
@@ -38,7 +39,8 @@ func (l *loader) dropIndexes(ctx context.Context, tx bun.Tx) ([]string, error) {
 			return nil, err
 		}
 		// An interrupted CREATE INDEX CONCURRENTLY leaves an invalid index.
-		later = append(later, "DROP INDEX IF EXISTS "+ix.Name, strings.Replace(ix.Definition, "CREATE INDEX", "CREATE INDEX CONCURRENTLY", 1))
+		later = append(later, "DROP INDEX IF EXISTS "+ix.Name, strings.Replace(ix.Definition, "CREATE INDEX",
+			"CREATE INDEX CONCURRENTLY", 1))
 	}
 	return later, nil
 }

@@ -17,7 +17,8 @@ import (
 // author returns the username of the creator of a thing, or "unknown" if it has no valid one.
 func author(th dataset.Thing) string {
 	name := strings.Map(func(r rune) rune {
-		if r < 0x80 && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("_.-", r)) {
+		if r < 0x80 && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' ||
+			strings.ContainsRune("_.-", r)) {
 			return r
 		}
 		return '_'
@@ -41,7 +42,8 @@ func (l *loader) owners(ctx context.Context, tx bun.Tx, things []incoming) (map[
 		}
 	}
 	var there []*models.User
-	if err := tx.NewSelect().Model(&there).Column("id", "username").Where("sort_name IN (?)", bun.List(folded)).Scan(ctx); err != nil {
+	if err := tx.NewSelect().Model(&there).Column("id", "username").Where("sort_name IN (?)", bun.List(folded)).
+		Scan(ctx); err != nil {
 		return nil, err
 	}
 	owners := make(map[string]int64, len(first))
@@ -60,7 +62,8 @@ func (l *loader) owners(ctx context.Context, tx bun.Tx, things []incoming) (map[
 	for i, name := range fresh {
 		owners[name] = ids[i]
 		th := first[name]
-		rows.Add("users", "id, username, is_admin, created_at, html_version", ids[i], author(th), false, th.Date.UTC(), int64(markdown.Version))
+		rows.Add("users", "id, username, is_admin, created_at, html_version", ids[i], author(th), false, th.Date.UTC(),
+			int64(markdown.Version))
 		documents[i] = models.Indexed{ID: ids[i], Fields: models.Document{Name: author(th)}.Fields()}
 	}
 	if _, err := l.index(ctx, tx, models.UserIndex, documents, rows); err != nil {
@@ -91,7 +94,8 @@ func (l *loader) findTags(ctx context.Context, tx bun.Tx, things []incoming) err
 		return nil
 	}
 	slices.SortFunc(fresh, func(a, b *models.Tag) int { return strings.Compare(a.Slug, b.Slug) })
-	_, err := tx.NewInsert().Model(&fresh).Column("name", "slug").On("CONFLICT (slug) DO UPDATE").Set("slug = EXCLUDED.slug").Returning("id").Exec(ctx)
+	_, err := tx.NewInsert().Model(&fresh).Column("name", "slug").On("CONFLICT (slug) DO UPDATE").
+		Set("slug = EXCLUDED.slug").Returning("id").Exec(ctx)
 	for _, g := range fresh {
 		l.tags[g.Slug] = g.ID // wrong if the transaction fails, but then the import ends
 	}

@@ -39,7 +39,10 @@ func Origin(creator, creatorURL, page, site string) *models.NewOrigin {
 
 // line returns a text as one line of at most models.MaxName characters.
 func line(text string) string {
-	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, ""), func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
+	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, ""), func(r rune) bool {
+		return unicode.IsSpace(r) ||
+			!unicode.IsPrint(r)
+	}), " ")
 	if utf8.RuneCountInString(text) > models.MaxName {
 		text = strings.TrimSpace(string([]rune(text)[:models.MaxName]))
 	}
@@ -50,7 +53,8 @@ func line(text string) string {
 func webURL(text string) string {
 	u, err := url.Parse(text)
 	unprintable := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }
-	if err != nil || u.Hostname() == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" || len(text) > maxURL || strings.ContainsFunc(text, unprintable) {
+	if err != nil || u.Hostname() == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" ||
+		len(text) > maxURL || strings.ContainsFunc(text, unprintable) {
 		return ""
 	}
 	return text

@@ -111,7 +111,8 @@ func (sc *scan) findRows(ctx context.Context, merges []*merge) error {
 	}
 	for some := range slices.Chunk(sources, atOnce) {
 		var rows []libraryThing
-		err := sc.core.DB.Write.NewSelect().Model(&rows).Where("library_id = ? AND source IN (?)", sc.library.ID, bun.List(some)).Scan(ctx)
+		err := sc.core.DB.Write.NewSelect().Model(&rows).Where("library_id = ? AND source IN (?)", sc.library.ID,
+			bun.List(some)).Scan(ctx)
 		if err != nil {
 			return err
 		}
@@ -175,7 +176,8 @@ func (sc *scan) storePlaces(ctx context.Context, tx bun.Tx, b *batch) error {
 		if err != nil {
 			return err
 		}
-		rows = append(rows, place{LibraryID: sc.library.ID, Path: p.path, Kind: p.kind, Fingerprint: p.print, Skipped: int64(len(p.skipped)), Skips: string(skips)})
+		rows = append(rows, place{LibraryID: sc.library.ID, Path: p.path, Kind: p.kind, Fingerprint: p.print,
+			Skipped: int64(len(p.skipped)), Skips: string(skips)})
 	}
 	if len(rows) == 0 {
 		return nil
@@ -211,8 +213,9 @@ func (sc *scan) insertFiles(ctx context.Context, tx bun.Tx, merges []*merge) err
 func (sc *scan) newFile(f layout.File, key string, rank int32) *models.File {
 	kind, contentType := models.ClassifyUnread(f.Path)
 	return &models.File{
-		Name: path.Base(f.Path), Folder: folderOf(f.Path), Kind: kind, State: models.Finalized, Size: f.Size, ContentType: contentType,
-		ObjectKey: key, TargetType: models.OnThing, Rank: rank, Note: f.Caption,
+		Name: path.Base(f.Path), Folder: folderOf(f.Path), Kind: kind, State: models.Finalized, Size: f.Size,
+		ContentType: contentType,
+		ObjectKey:   key, TargetType: models.OnThing, Rank: rank, Note: f.Caption,
 	}
 }
 

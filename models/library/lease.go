@@ -31,7 +31,8 @@ func (s *Store) acquire(ctx context.Context, l *Library) (*lease, error) {
 	at := models.Now()
 	held := &lease{s, l, rand.Text()}
 	changed, err := s.core.DB.Write.NewUpdate().Model((*Library)(nil)).
-		Set("scanner = ?, beat_at = ?, started_at = ?, finished_at = NULL, requested_at = NULL, error = ''", held.token, at, at).
+		Set("scanner = ?, beat_at = ?, started_at = ?, finished_at = NULL, requested_at = NULL, error = ''", held.token,
+			at, at).
 		Set("places = 0, places_done = 0, files_found = 0, files_read = 0, things_added = 0, files_added = 0, files_changed = 0, files_moved = 0, files_missing = 0").
 		Where("id = ? AND (scanner = '' OR beat_at < ?)", l.ID, at.Add(-leaseExpiry)).Exec(ctx)
 	if err != nil {
@@ -68,7 +69,8 @@ func (h *lease) keep(ctx context.Context) {
 // hold locks the lease in tx and stores the progress. It returns ErrBusy if another scan has taken
 // over.
 func (h *lease) hold(ctx context.Context, tx bun.Tx, c Counts, places, done int) error {
-	changed, err := c.set(tx.NewUpdate().Model((*Library)(nil)).Set("beat_at = ?, places = ?, places_done = ?", models.Now(), places, done)).
+	changed, err := c.set(tx.NewUpdate().Model((*Library)(nil)).Set("beat_at = ?, places = ?, places_done = ?",
+		models.Now(), places, done)).
 		Where("id = ? AND scanner = ?", h.library.ID, h.token).Exec(ctx)
 	if err != nil {
 		return err
@@ -81,7 +83,8 @@ func (h *lease) hold(ctx context.Context, tx bun.Tx, c Counts, places, done int)
 
 // set adds the counts to an update of a library.
 func (c Counts) set(q *bun.UpdateQuery) *bun.UpdateQuery {
-	return q.Set("files_found = ?, files_read = ?, things_added = ?, files_added = ?", c.FilesFound, c.FilesRead, c.ThingsAdded, c.FilesAdded).
+	return q.Set("files_found = ?, files_read = ?, things_added = ?, files_added = ?", c.FilesFound, c.FilesRead,
+		c.ThingsAdded, c.FilesAdded).
 		Set("files_changed = ?, files_moved = ?, files_missing = ?", c.FilesChanged, c.FilesMoved, c.FilesMissing)
 }
 

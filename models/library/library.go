@@ -55,7 +55,8 @@ func (s *Store) folder(name string) (Folder, error) {
 			return f, nil
 		}
 	}
-	return Folder{}, models.Fail(models.NotFound, "library %.60q is not among the settings: set --library %.60s=DIR", name, name)
+	return Folder{}, models.Fail(models.NotFound, "library %.60q is not among the settings: set --library %.60s=DIR",
+		name, name)
 }
 
 // Library is a library with the state of its last scan.
@@ -136,8 +137,10 @@ func (s *Store) owner(ctx context.Context) (auth.Caller, error) {
 			return auth.Caller{}, fmt.Errorf("--library-owner: %w", err)
 		}
 		u = found
-	} else if err := q.Where("u.is_admin AND u.suspended_at IS NULL").Order("u.id").Limit(1).Scan(ctx); errors.Is(err, sql.ErrNoRows) {
-		return auth.Caller{}, models.Fail(models.Conflict, "there is no administrator to own the things of libraries: set --library-owner")
+	} else if err := q.Where("u.is_admin AND u.suspended_at IS NULL").Order("u.id").Limit(1).
+		Scan(ctx); errors.Is(err, sql.ErrNoRows) {
+		return auth.Caller{},
+			models.Fail(models.Conflict, "there is no administrator to own the things of libraries: set --library-owner")
 	} else if err != nil {
 		return auth.Caller{}, err
 	}

@@ -91,11 +91,13 @@ func (s *Store) List(ctx context.Context) ([]State, error) {
 
 // count sets the counts of a library.
 func (s *Store) count(ctx context.Context, l *State) error {
-	err := s.core.DB.Read.NewSelect().Model((*libraryThing)(nil)).ColumnExpr("count(*)").Where("library_id = ? AND thing_id IS NOT NULL", l.ID).Scan(ctx, &l.Things)
+	err := s.core.DB.Read.NewSelect().Model((*libraryThing)(nil)).ColumnExpr("count(*)").
+		Where("library_id = ? AND thing_id IS NOT NULL", l.ID).Scan(ctx, &l.Things)
 	if err != nil {
 		return err
 	}
-	err = s.core.DB.Read.NewSelect().Model((*place)(nil)).ColumnExpr("CAST(coalesce(sum(skipped), 0) AS bigint)").Where("library_id = ?", l.ID).Scan(ctx, &l.Skipped)
+	err = s.core.DB.Read.NewSelect().Model((*place)(nil)).ColumnExpr("CAST(coalesce(sum(skipped), 0) AS bigint)").
+		Where("library_id = ?", l.ID).Scan(ctx, &l.Skipped)
 	if err != nil {
 		return err
 	}
@@ -140,7 +142,8 @@ func (s *Store) Problems(ctx context.Context, fn func(Problem) error) error {
 		for _, f := range files {
 			last = f.ID
 			was, _ := bucket.ParseLibraryKey(f.ObjectKey)
-			if err := fn(Problem{was.Library, bucket.EscapePath(was.Path), "is missing since " + f.MissingSince.UTC().Format("2006-01-02 15:04"), f.TargetID}); err != nil {
+			if err := fn(Problem{was.Library, bucket.EscapePath(was.Path), "is missing since " + f.MissingSince.UTC().
+				Format("2006-01-02 15:04"), f.TargetID}); err != nil {
 				return err
 			}
 		}
@@ -152,7 +155,8 @@ func (s *Store) skips(ctx context.Context, l Library, fn func(Problem) error) er
 	for after := (key{}); ; {
 		var places []place
 		err := s.core.DB.Read.NewSelect().Model(&places).Column("path", "kind", "skips").
-			Where("library_id = ? AND skipped > 0 AND (path, kind) > (?, ?)", l.ID, after.path, after.kind).Order("path", "kind").Limit(atOnce).Scan(ctx)
+			Where("library_id = ? AND skipped > 0 AND (path, kind) > (?, ?)", l.ID, after.path, after.kind).
+			Order("path", "kind").Limit(atOnce).Scan(ctx)
 		if err != nil || len(places) == 0 {
 			return err
 		}

@@ -90,7 +90,8 @@ func (sc *scan) missing(ctx context.Context, changed bool) (map[int64][]*models.
 	}
 	var files []*models.File
 	err := sc.core.DB.Write.NewSelect().Model(&files).Column(fileColumns...).
-		Where("missing_since IS NOT NULL AND target_type = ? AND object_key LIKE ?", models.OnThing, sc.prefix()+"%").Order("id").Limit(maxLost).Scan(ctx)
+		Where("missing_since IS NOT NULL AND target_type = ? AND object_key LIKE ?", models.OnThing, sc.prefix()+"%").
+		Order("id").Limit(maxLost).Scan(ctx)
 	byThing := map[int64][]*models.File{}
 	for _, f := range files {
 		byThing[f.TargetID] = append(byThing[f.TargetID], f)

@@ -187,7 +187,8 @@ func pathOf(f *models.File) string {
 // compared, and are the same.
 func (m *merge) update(row *models.File, found layout.File, key string, same bool) {
 	name, folder := path.Base(found.Path), folderOf(found.Path)
-	if row.ObjectKey == key && row.TargetID == m.thing && row.Name == name && row.Folder == folder && row.MissingSince == nil {
+	if row.ObjectKey == key && row.TargetID == m.thing && row.Name == name && row.Folder == folder &&
+		row.MissingSince == nil {
 		return
 	}
 	if was, ok := bucket.ParseLibraryKey(row.ObjectKey); ok && row.ObjectKey != key {
@@ -221,7 +222,8 @@ func (sc *scan) storeThing(ctx context.Context, tx bun.Tx, m *merge, counts *Cou
 	}
 	switch row.ThingID = &m.thing; {
 	case m.from != "":
-		if _, err := tx.NewDelete().Model(row).Where("library_id = ? AND source = ?", sc.library.ID, m.from).Exec(ctx); err != nil {
+		if _, err := tx.NewDelete().Model(row).Where("library_id = ? AND source = ?", sc.library.ID, m.from).
+			Exec(ctx); err != nil {
 			return err
 		}
 		fallthrough
@@ -230,7 +232,8 @@ func (sc *scan) storeThing(ctx context.Context, tx bun.Tx, m *merge, counts *Cou
 			return err
 		}
 	default:
-		_, err := tx.NewUpdate().Model(row).Column("place_path", "place_kind").Where("library_id = ? AND source = ?", sc.library.ID, m.source).Exec(ctx)
+		_, err := tx.NewUpdate().Model(row).Column("place_path", "place_kind").Where("library_id = ? AND source = ?",
+			sc.library.ID, m.source).Exec(ctx)
 		if err != nil {
 			return err
 		}
@@ -246,13 +249,15 @@ func (sc *scan) storeThing(ctx context.Context, tx bun.Tx, m *merge, counts *Cou
 		}
 	}
 	if len(m.gone) > 0 {
-		_, err := tx.NewUpdate().Model((*models.File)(nil)).Set("missing_since = ?", models.Now()).Where("id IN (?)", bun.List(m.gone)).Exec(ctx)
+		_, err := tx.NewUpdate().Model((*models.File)(nil)).Set("missing_since = ?", models.Now()).
+			Where("id IN (?)", bun.List(m.gone)).Exec(ctx)
 		if err != nil {
 			return err
 		}
 	}
 	if m.prepared == nil && len(m.added)+int(m.changed)+len(m.gone) > 0 {
-		if _, err := tx.NewUpdate().Model((*models.Thing)(nil)).Set("modified_at = ?", models.Now()).Where("id = ?", m.thing).Exec(ctx); err != nil {
+		if _, err := tx.NewUpdate().Model((*models.Thing)(nil)).Set("modified_at = ?", models.Now()).Where("id = ?", m.thing).
+			Exec(ctx); err != nil {
 			return err
 		}
 	}

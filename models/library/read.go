@@ -78,7 +78,8 @@ func (s *Store) readAll(ctx context.Context, files []*models.File) (known []*mod
 				switch {
 				case failed == nil:
 					known = append(known, f)
-				case errors.Is(failed, bucket.ErrNotExist), errors.Is(failed, bucket.ErrChanged), errors.Is(failed, bucket.ErrUnreadable):
+				case errors.Is(failed, bucket.ErrNotExist), errors.Is(failed, bucket.ErrChanged),
+					errors.Is(failed, bucket.ErrUnreadable):
 				default:
 					err = cmp.Or(err, failed)
 				}

@@ -86,7 +86,8 @@ func (s *Store) Scan(ctx context.Context, name string, report func(Progress)) (c
 		return Counts{}, fmt.Errorf("library %s: %w", name, err)
 	}
 	defer root.Close()
-	sc := &scan{Store: s, folder: folder, root: root, library: l, lease: held, owner: owner, report: report, sums: map[string]string{}}
+	sc := &scan{Store: s, folder: folder, root: root, library: l, lease: held, owner: owner, report: report,
+		sums: map[string]string{}}
 	if err := sc.run(ctx); err != nil {
 		return sc.counts, fmt.Errorf("library %s: %w", name, err)
 	}
@@ -171,7 +172,8 @@ func (sc *scan) store(ctx context.Context) error {
 // storedPlaces returns the fingerprints of the places that earlier scans stored.
 func (sc *scan) storedPlaces(ctx context.Context) (map[key]int64, error) {
 	var rows []place
-	err := sc.core.DB.Write.NewSelect().Model(&rows).Column("path", "kind", "fingerprint").Where("library_id = ?", sc.library.ID).Scan(ctx)
+	err := sc.core.DB.Write.NewSelect().Model(&rows).Column("path", "kind", "fingerprint").
+		Where("library_id = ?", sc.library.ID).Scan(ctx)
 	stored := make(map[key]int64, len(rows))
 	for _, p := range rows {
 		stored[key{p.Path, p.Kind}] = p.Fingerprint

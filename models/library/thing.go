@@ -25,7 +25,8 @@ func (sc *scan) prepare(ctx context.Context, m *merge) (err error) {
 	n.Publish = m.publish
 	m.prepared, err = sc.core.PrepareThing(ctx, sc.owner, n)
 	if models.CodeOf(err) == models.BadInput { // what texts and metadata files say may be wrong
-		bare := models.NewThing{Name: n.Name, LicenseID: n.LicenseID, Category: otherCategory, Description: n.Name, Publish: n.Publish}
+		bare := models.NewThing{Name: n.Name, LicenseID: n.LicenseID, Category: otherCategory, Description: n.Name,
+			Publish: n.Publish}
 		m.prepared, err = sc.core.PrepareThing(ctx, sc.owner, bare)
 	}
 	if models.CodeOf(err) == models.BadInput && outage.Of(err) == nil {
@@ -42,10 +43,12 @@ func (sc *scan) newThing(t layout.Thing) models.NewThing {
 	name := cmp.Or(cut(strings.TrimSpace(t.Name), models.MaxName), path.Base(t.Source))
 	n := models.NewThing{
 		Name: name, LicenseID: string(known), Category: cmp.Or(t.Category, otherCategory), IsNSFW: t.Sensitive,
-		Description: cmp.Or(cut(strings.TrimSpace(t.Description), models.MaxText), name), Instructions: cut(t.Instructions, models.MaxText), Tags: t.Tags,
+		Description:  cmp.Or(cut(strings.TrimSpace(t.Description), models.MaxText), name),
+		Instructions: cut(t.Instructions, models.MaxText), Tags: t.Tags,
 	}
 	if t.Creator != "" || t.CreatorURL != "" || t.URL != "" {
-		n.Origin = &models.NewOrigin{Creator: optional(cut(t.Creator, models.MaxName)), CreatorURL: optional(page(t.CreatorURL)), URL: optional(page(t.URL))}
+		n.Origin = &models.NewOrigin{Creator: optional(cut(t.Creator, models.MaxName)),
+			CreatorURL: optional(page(t.CreatorURL)), URL: optional(page(t.URL))}
 	}
 	return n
 }

@@ -42,7 +42,8 @@ func (sc *scan) findVanished(ctx context.Context, changed map[key]bool, gone []k
 		isGone[k] = true
 	}
 	var rows []libraryThing
-	if err := sc.core.DB.Write.NewSelect().Model(&rows).Where("library_id = ? AND thing_id IS NOT NULL", sc.library.ID).Scan(ctx, &rows); err != nil {
+	if err := sc.core.DB.Write.NewSelect().Model(&rows).Where("library_id = ? AND thing_id IS NOT NULL", sc.library.ID).
+		Scan(ctx, &rows); err != nil {
 		return nil, err
 	}
 	missing, err := sc.missing(ctx, len(changed) > 0)
@@ -101,7 +102,8 @@ func (sc *scan) exists(escaped string) bool {
 }
 
 // fileColumns are the columns of files that a scan compares.
-var fileColumns = []string{"id", "owner_id", "name", "folder", "kind", "state", "size", "sha256", "object_key", "target_id", "rank", "missing_since"}
+var fileColumns = []string{"id", "owner_id", "name", "folder", "kind", "state", "size", "sha256", "object_key",
+	"target_id", "rank", "missing_since"}
 
 // filesOf returns the files of things that are in this library.
 func (sc *scan) filesOf(ctx context.Context, things []int64) (files []*models.File, err error) {
@@ -110,7 +112,8 @@ func (sc *scan) filesOf(ctx context.Context, things []int64) (files []*models.Fi
 	}
 	err = sc.core.DB.Write.NewSelect().Model(&files).
 		Column(fileColumns...).
-		Where("target_type = ? AND target_id IN (?) AND object_key LIKE ?", models.OnThing, bun.List(things), sc.prefix()+"%").
+		Where("target_type = ? AND target_id IN (?) AND object_key LIKE ?", models.OnThing, bun.List(things),
+			sc.prefix()+"%").
 		Order("id").Scan(ctx)
 	return files, err
 }
@@ -181,7 +184,8 @@ func (sc *scan) endVanished(ctx context.Context, gone []key) error {
 	for some := range slices.Chunk(gone, atOnce) {
 		err := sc.inTx(ctx, func(ctx context.Context, tx bun.Tx, _ *Counts) error {
 			for _, k := range some {
-				_, err := tx.NewDelete().Model((*place)(nil)).Where("library_id = ? AND path = ? AND kind = ?", sc.library.ID, k.path, k.kind).Exec(ctx)
+				_, err := tx.NewDelete().Model((*place)(nil)).Where("library_id = ? AND path = ? AND kind = ?", sc.library.ID,
+					k.path, k.kind).Exec(ctx)
 				if err != nil {
 					return err
 				}

@@ -141,7 +141,8 @@ func (s *Store) open(ctx context.Context, of Source, attempts int) (*remote.Sour
 		for _, skip := range found.Skipped {
 			reason = fmt.Sprintf(": %.100s: %.200s", skip.Source, skip.Reason)
 		}
-		return nil, errors.Join(models.Invalid("url", "url: there is no model that can be imported%s", reason), source.Close())
+		return nil, errors.Join(models.Invalid("url", "url: there is no model that can be imported%s", reason),
+			source.Close())
 	}
 	for i, t := range found.Things {
 		if t.URL == "" && len(t.Links) == 0 {
@@ -179,7 +180,8 @@ func sourceOf(userID int64, address, path string) string {
 // earlier returns the thing of an earlier import of a thing, or 0.
 func (s *Store) earlier(ctx context.Context, userID int64, address, path string) (int64, error) {
 	var ids []int64
-	err := s.core.DB.Write.NewSelect().Model((*linkThing)(nil)).Column("lt.thing_id").Join("JOIN things AS t ON t.id = lt.thing_id").
+	err := s.core.DB.Write.NewSelect().Model((*linkThing)(nil)).Column("lt.thing_id").
+		Join("JOIN things AS t ON t.id = lt.thing_id").
 		Where("lt.source = ? AND t.owner_id = ? AND t.deletes_at IS NULL", sourceOf(userID, address, path), userID).
 		Order("lt.thing_id DESC").Limit(1).Scan(ctx, &ids)
 	if err != nil || len(ids) == 0 {

@@ -71,7 +71,8 @@ func (s *Store) Run(ctx context.Context, caller auth.Caller, id int64, progress 
 // oldest one that waits. It returns nil if there is none.
 func (s *Store) claim(ctx context.Context, id int64) (*Import, error) {
 	at := models.Now()
-	due := s.core.DB.Write.NewSelect().Model((*Import)(nil)).Where("li.finished_at IS NULL AND (li.runner = '' OR li.beat_at < ?)", at.Add(-leaseExpiry))
+	due := s.core.DB.Write.NewSelect().Model((*Import)(nil)).
+		Where("li.finished_at IS NULL AND (li.runner = '' OR li.beat_at < ?)", at.Add(-leaseExpiry))
 	if id != 0 {
 		due = due.Where("li.id = ?", id)
 	}
@@ -81,7 +82,8 @@ func (s *Store) claim(ctx context.Context, id int64) (*Import, error) {
 		return nil, models.IgnoreNoRows(err)
 	}
 	before, token := i.Runner, rand.Text()
-	changed, err := s.core.DB.Write.NewUpdate().Model(i).Set("runner = ?, beat_at = ?, state = ?, attempts = attempts + 1", token, at, Running).
+	changed, err := s.core.DB.Write.NewUpdate().Model(i).Set("runner = ?, beat_at = ?, state = ?, attempts = attempts + 1",
+		token, at, Running).
 		Where("id = ? AND runner = ? AND finished_at IS NULL", i.ID, before).Exec(ctx)
 	if err != nil {
 		return nil, err
@@ -113,13 +115,15 @@ func (s *Store) keep(ctx context.Context, i *Import, p *progress, shown func(*Im
 			}
 		}
 		if shown != nil {
-			shown(&Import{ID: i.ID, URL: i.URL, State: Running, FilesTotal: p.filesTotal.Load(), FilesDone: p.filesDone.Load(), BytesTotal: p.bytesTotal.Load(), BytesDone: p.bytesDone.Load()})
+			shown(&Import{ID: i.ID, URL: i.URL, State: Running, FilesTotal: p.filesTotal.Load(), FilesDone: p.filesDone.Load(),
+				BytesTotal: p.bytesTotal.Load(), BytesDone: p.bytesDone.Load()})
 		}
 	}
 }
 
 func (p *progress) set(q *bun.UpdateQuery) *bun.UpdateQuery {
-	return q.Set("files_total = ?, files_done = ?, bytes_total = ?, bytes_done = ?", p.filesTotal.Load(), p.filesDone.Load(), p.bytesTotal.Load(), p.bytesDone.Load())
+	return q.Set("files_total = ?, files_done = ?, bytes_total = ?, bytes_done = ?", p.filesTotal.Load(),
+		p.filesDone.Load(), p.bytesTotal.Load(), p.bytesDone.Load())
 }
 
 // run runs a claimed import and stores its result. The error is one of this server.
@@ -150,7 +154,8 @@ func (s *Store) run(ctx context.Context, i *Import, shown func(*Import)) error {
 				message = "this server could not import it: its log has the reason"
 			}
 		}
-		result = result.Set("state = ?, error = ?, token = '', runner = '', finished_at = ?", state, message, models.Now()).Set("skipped = ?", skipped)
+		result = result.Set("state = ?, error = ?, token = '', runner = '', finished_at = ?", state, message, models.Now()).
+			Set("skipped = ?", skipped)
 	}
 	_, stored := result.Exec(context.WithoutCancel(ctx))
 	if models.CodeOf(err) == models.Internal && ctx.Err() == nil {
@@ -198,13 +203,15 @@ func (s *Store) importAll(ctx context.Context, i *Import, p *progress) (all []Sk
 		if err != nil {
 			return all, err
 		}
-		done, err := im.Thing(ctx, importer.FoundThing{Thing: t, Content: source.Content, Skipped: found.Skipped, Earlier: earlier})
+		done, err := im.Thing(ctx, importer.FoundThing{Thing: t, Content: source.Content, Skipped: found.Skipped,
+			Earlier: earlier})
 		if outage.Of(err) != nil || ctx.Err() != nil {
 			return all, errors.Join(err, ctx.Err())
 		}
 		if done.ThingID != 0 {
 			row := &linkThing{ThingID: done.ThingID, Source: sourceOf(i.UserID, i.URL, t.Source), ImportID: i.ID}
-			_, err := s.core.DB.Write.NewInsert().Model(row).On("CONFLICT (thing_id) DO UPDATE").Set("source = EXCLUDED.source, import_id = EXCLUDED.import_id").Exec(ctx)
+			_, err := s.core.DB.Write.NewInsert().Model(row).On("CONFLICT (thing_id) DO UPDATE").
+				Set("source = EXCLUDED.source, import_id = EXCLUDED.import_id").Exec(ctx)
 			if err != nil {
 				return all, err
 			}
@@ -217,7 +224,8 @@ func (s *Store) importAll(ctx context.Context, i *Import, p *progress) (all []Sk
 		}
 	}
 	if len(failures) > 0 {
-		return all, models.Fail(models.BadInput, "%d of %d things were not imported: %.1000s", len(failures), len(found.Things), strings.Join(failures, "; "))
+		return all, models.Fail(models.BadInput, "%d of %d things were not imported: %.1000s", len(failures),
+			len(found.Things), strings.Join(failures, "; "))
 	}
 	return all, nil
 }

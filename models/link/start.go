@@ -32,10 +32,12 @@ func (s *Store) Start(ctx context.Context, caller auth.Caller, in Input) (*Impor
 		started = nil
 		var open []*Import
 		// The row of the user is locked, so that two requests at a time do not start the same import.
-		if err := s.core.DB.ForUpdate(tx.NewSelect().Table("users").Column("id").Where("id = ?", caller.UserID)).Scan(ctx, new(int64)); err != nil {
+		if err := s.core.DB.ForUpdate(tx.NewSelect().Table("users").Column("id").Where("id = ?", caller.UserID)).
+			Scan(ctx, new(int64)); err != nil {
 			return err
 		}
-		if err := tx.NewSelect().Model(&open).Where("li.user_id = ? AND li.finished_at IS NULL", caller.UserID).Scan(ctx); err != nil {
+		if err := tx.NewSelect().Model(&open).Where("li.user_id = ? AND li.finished_at IS NULL", caller.UserID).
+			Scan(ctx); err != nil {
 			return err
 		}
 		for _, i := range open {
@@ -45,9 +47,11 @@ func (s *Store) Start(ctx context.Context, caller auth.Caller, in Input) (*Impor
 			}
 		}
 		if len(open) >= maxOpen {
-			return models.Fail(models.Conflict, "at most %d imports from URLs can be in progress: wait until one has ended, or cancel it", maxOpen)
+			return models.Fail(models.Conflict,
+				"at most %d imports from URLs can be in progress: wait until one has ended, or cancel it", maxOpen)
 		}
-		started = &Import{UserID: caller.UserID, URL: in.URL, Token: in.Token, Category: in.Category, State: Waiting, Skipped: []Skip{}, CreatedAt: models.Now()}
+		started = &Import{UserID: caller.UserID, URL: in.URL, Token: in.Token, Category: in.Category, State: Waiting,
+			Skipped: []Skip{}, CreatedAt: models.Now()}
 		_, err := tx.NewInsert().Model(started).Exec(ctx)
 		return err
 	})
@@ -65,7 +69,8 @@ func (s *Store) Start(ctx context.Context, caller auth.Caller, in Input) (*Impor
 func (s *Store) Find(ctx context.Context, caller auth.Caller, ids []int64) (map[int64]*Import, error) {
 	var rows []*Import
 	found := map[int64]*Import{}
-	err := s.core.DB.Read.NewSelect().Model(&rows).Where("li.id IN (?) AND li.user_id = ?", bun.List(ids), caller.UserID).Scan(ctx)
+	err := s.core.DB.Read.NewSelect().Model(&rows).Where("li.id IN (?) AND li.user_id = ?", bun.List(ids), caller.UserID).
+		Scan(ctx)
 	for _, row := range rows {
 		found[row.ID] = row
 	}
@@ -98,7 +103,8 @@ func (s *Store) Cancel(ctx context.Context, caller auth.Caller, id int64) (*Impo
 // Things returns the IDs of the things of imports, by the ID of the import.
 func (s *Store) Things(ctx context.Context, ids []int64) (map[int64][]int64, error) {
 	var rows []*linkThing
-	err := s.core.DB.Read.NewSelect().Model(&rows).Where("lt.import_id IN (?)", bun.List(ids)).Order("lt.thing_id").Scan(ctx)
+	err := s.core.DB.Read.NewSelect().Model(&rows).Where("lt.import_id IN (?)", bun.List(ids)).Order("lt.thing_id").
+		Scan(ctx)
 	of := map[int64][]int64{}
 	for _, row := range rows {
 		of[row.ImportID] = append(of[row.ImportID], row.ThingID)

@@ -10,7 +10,8 @@ import (
 
 // countInCategories returns the numbers of published things in categories and their descendants,
 // without hidden things.
-func (s *Store) countInCategories(ctx context.Context, hidden models.HiddenThings, userID int64, ids []int64) (map[int64]int64, error) {
+func (s *Store) countInCategories(ctx context.Context, hidden models.HiddenThings, userID int64,
+	ids []int64) (map[int64]int64, error) {
 	tree, err := s.core.CategoriesWithout(ctx, hidden, userID)
 	if err != nil {
 		return nil, err
@@ -65,6 +66,8 @@ type sumOfCategoriesKey struct{ models.Count }
 
 // Text implements [database.Key].
 func (c sumOfCategoriesKey) Text(*database.Builder) (string, error) {
-	return "SELECT CAST(coalesce(sum(" + c.Column + "), 0) + CASE WHEN " + strings.Replace(models.AnyPending, "?", "'categories'", 1) + " THEN " +
-		"(SELECT coalesce(sum(delta), 0) FROM count_changes WHERE of_table = 'categories' AND of_column = '" + c.Column + "') ELSE 0 END AS bigint) FROM categories", nil
+	return "SELECT CAST(coalesce(sum(" + c.Column + "), 0) + CASE WHEN " + strings.Replace(models.AnyPending, "?",
+		"'categories'", 1) + " THEN " +
+		"(SELECT coalesce(sum(delta), 0) FROM count_changes WHERE of_table = 'categories' AND of_column = '" + c.Column +
+		"') ELSE 0 END AS bigint) FROM categories", nil
 }

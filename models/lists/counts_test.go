@@ -15,7 +15,8 @@ func TestSumOfCategories(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *Store, _ auth.Caller) {
 		ctx := t.Context()
-		change := "INSERT INTO count_changes (of_table, of_column, object_id, delta) SELECT 'categories', '" + models.CategoryThings.Column + "', min(id), 3 FROM categories"
+		change := "INSERT INTO count_changes (of_table, of_column, object_id, delta) SELECT 'categories', '" +
+			models.CategoryThings.Column + "', min(id), 3 FROM categories"
 		for _, step := range []struct {
 			statement string
 			want      int64

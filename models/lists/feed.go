@@ -29,18 +29,19 @@ func (s *Store) Feed(caller auth.Caller, userID int64) (models.List, error) {
 	by := database.Order{Key: "e.at", Time: true, ID: "e.id"}
 	var f Filter
 	f.Hide(caller)
-	l := models.List{DB: s.core.DB.DB, By: by, Rows: database.RowsFunc(func(b *database.Builder, userID any) *bun.SelectQuery {
-		followed := b.Select().TableExpr("follows AS fw").Column("fw.followed_id").Where("fw.follower_id = ?", userID)
-		entries := func(q *bun.SelectQuery, id, at, owner string, number int) *bun.SelectQuery {
-			return q.ColumnExpr("? AS at, ? * ? + ? AS id", bun.Safe(at), bun.Safe(id), feedTypes, number).
-				Where("? IN (?)", bun.Safe(owner), followed)
-		}
-		collections := b.Select().TableExpr("collections AS co").Where("co.visibility = 'public'")
-		return b.Select().TableExpr("(?) AS e",
-			entries(FilteredThings(b, f), "t.id", "t.published_at", "t.owner_id", feedThing).
-				UnionAll(entries(publicMakes(b), "m.id", "m.published_at", "m.owner_id", feedMake)).
-				UnionAll(entries(collections, "co.id", "co.created_at", "co.owner_id", feedCollection)))
-	})}
+	l := models.List{DB: s.core.DB.DB, By: by,
+		Rows: database.RowsFunc(func(b *database.Builder, userID any) *bun.SelectQuery {
+			followed := b.Select().TableExpr("follows AS fw").Column("fw.followed_id").Where("fw.follower_id = ?", userID)
+			entries := func(q *bun.SelectQuery, id, at, owner string, number int) *bun.SelectQuery {
+				return q.ColumnExpr("? AS at, ? * ? + ? AS id", bun.Safe(at), bun.Safe(id), feedTypes, number).
+					Where("? IN (?)", bun.Safe(owner), followed)
+			}
+			collections := b.Select().TableExpr("collections AS co").Where("co.visibility = 'public'")
+			return b.Select().TableExpr("(?) AS e",
+				entries(FilteredThings(b, f), "t.id", "t.published_at", "t.owner_id", feedThing).
+					UnionAll(entries(publicMakes(b), "m.id", "m.published_at", "m.owner_id", feedMake)).
+					UnionAll(entries(collections, "co.id", "co.created_at", "co.owner_id", feedCollection)))
+		})}
 	return l.Bounded(models.MaxFound), nil
 }
 
@@ -60,7 +61,8 @@ type FeedItems struct {
 
 // FeedItemsByID returns the objects of the entries of a feed with the given IDs. It does not check
 // visibility.
-func (s *Store) FeedItemsByID(ctx context.Context, caller auth.Caller, fields FeedFields, ids []int64) (items FeedItems, err error) {
+func (s *Store) FeedItemsByID(ctx context.Context, caller auth.Caller, fields FeedFields,
+	ids []int64) (items FeedItems, err error) {
 	of := make([][]int64, feedTypes)
 	for _, id := range ids {
 		of[id%feedTypes] = append(of[id%feedTypes], id/feedTypes)

@@ -26,7 +26,7 @@ import (
 // ignored. A thing matches the conditions on models if one of its models matches all of them.
 type Filter struct {
 	IDs                   []int64          // all types; empty but not nil: none
-	Creators              []string         // usernames, IDs or "me"; Resolve converts them to CreatorIDs
+	Creators              []string         // usernames, IDs or "me"; Resolve sets CreatorIDs
 	CreatorIDs            []int64          // things, makes, collections
 	CategoryIDs           []int64          // things in these categories or in their descendants
 	Tags                  []string         // things with at least one of these tags
@@ -69,7 +69,8 @@ func (b *Bed) check() error {
 	if b == nil {
 		return nil
 	}
-	return errors.Join(models.Within("fitsBed.width", &b.Width, 0, maxBed), models.Within("fitsBed.depth", &b.Depth, 0, maxBed), models.Within("fitsBed.height", &b.Height, 0, maxBed))
+	return errors.Join(models.Within("fitsBed.width", &b.Width, 0, maxBed), models.Within("fitsBed.depth", &b.Depth, 0,
+		maxBed), models.Within("fitsBed.height", &b.Height, 0, maxBed))
 }
 
 // maxFilterList is the maximum length of a list in a filter.
@@ -126,7 +127,8 @@ func (s *Store) Resolve(ctx context.Context, caller auth.Caller, f *Filter) erro
 	}
 	if len(names) > 0 {
 		var found []int64
-		err := s.core.DB.Read.NewSelect().Model((*models.User)(nil)).Column("u.id").Where("u.sort_name IN (?) AND u.deleted_at IS NULL", bun.List(names)).Scan(ctx, &found)
+		err := s.core.DB.Read.NewSelect().Model((*models.User)(nil)).Column("u.id").
+			Where("u.sort_name IN (?) AND u.deleted_at IS NULL", bun.List(names)).Scan(ctx, &found)
 		if err != nil {
 			return err
 		}
@@ -148,7 +150,8 @@ func (s *Store) Resolve(ctx context.Context, caller auth.Caller, f *Filter) erro
 // or a time cannot be stored in a database.
 func (f Filter) check() error {
 	times := map[string]*time.Time{
-		"publishedAfter": f.PublishedAfter, "publishedBefore": f.PublishedBefore, "updatedAfter": f.UpdatedAfter, "updatedBefore": f.UpdatedBefore,
+		"publishedAfter": f.PublishedAfter, "publishedBefore": f.PublishedBefore, "updatedAfter": f.UpdatedAfter,
+		"updatedBefore": f.UpdatedBefore,
 	}
 	for _, field := range slices.Sorted(maps.Keys(times)) {
 		if at := times[field]; at != nil {
@@ -162,7 +165,8 @@ func (f Filter) check() error {
 	for _, field := range slices.Sorted(maps.Keys(sizes)) {
 		// Databases do not compare such numbers alike.
 		if size := sizes[field]; size != nil && (math.IsNaN(*size) || math.IsInf(*size, 0)) {
-			faults = append(faults, models.Invalid(field, "%s: must be a finite number", field).WithFieldCode(apierror.FieldOutOfRange))
+			faults = append(faults, models.Invalid(field, "%s: must be a finite number", field).
+				WithFieldCode(apierror.FieldOutOfRange))
 		}
 	}
 	lengths := map[string]int{
@@ -230,7 +234,8 @@ func FilteredThings(b *database.Builder, f Filter) *bun.SelectQuery {
 		q = q.TableExpr("(?) AS found", f.Found).Join("CROSS JOIN things AS t INDEXED BY things_found ON t.id = found.id")
 	}
 	q = f.objects(q.Where("t.state = 'published'"), "t.id", "t.owner_id")
-	q = between(between(q, "t.published_at", f.PublishedAfter, f.PublishedBefore), "t.modified_at", f.UpdatedAfter, f.UpdatedBefore)
+	q = between(between(q, "t.published_at", f.PublishedAfter, f.PublishedBefore), "t.modified_at", f.UpdatedAfter,
+		f.UpdatedBefore)
 	if len(f.CategoryIDs) > 0 {
 		q = q.Where("t.category_id IN (?)", below(bun.List(f.CategoryIDs)))
 	}
@@ -248,7 +253,8 @@ func FilteredThings(b *database.Builder, f Filter) *bun.SelectQuery {
 		q = q.Where("EXISTS (?)", models)
 	}
 	if f.LikedByID != nil {
-		q = q.Where("t.id IN (SELECT l.target_id FROM likes AS l WHERE l.target_type = 'thing' AND l.user_id = ?)", *f.LikedByID)
+		q = q.Where("t.id IN (SELECT l.target_id FROM likes AS l WHERE l.target_type = 'thing' AND l.user_id = ?)",
+			*f.LikedByID)
 	}
 	if f.MadeByID != nil {
 		q = q.Where("t.id IN (SELECT m.thing_id FROM makes AS m WHERE m.state = 'published' AND m.owner_id = ?)", *f.MadeByID)
@@ -329,7 +335,8 @@ func slugs(tags []string) []string {
 // below returns a query for the IDs of categories and all their descendants, given one ID or a
 // list.
 func below(ids any) schema.QueryAppender {
-	return bun.SafeQuery("WITH RECURSIVE below (id) AS (SELECT r.id FROM categories AS r WHERE r.id IN (?) UNION SELECT c.id FROM categories AS c JOIN below ON c.parent_id = below.id) SELECT id FROM below", ids)
+	return bun.SafeQuery(
+		"WITH RECURSIVE below (id) AS (SELECT r.id FROM categories AS r WHERE r.id IN (?) UNION SELECT c.id FROM categories AS c JOIN below ON c.parent_id = below.id) SELECT id FROM below", ids)
 }
 
 func whether(q *bun.SelectQuery, wanted *bool, condition string) *bun.SelectQuery {

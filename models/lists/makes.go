@@ -47,5 +47,6 @@ func (l makesOfUsers) Select(b *database.Builder, userID any) *bun.SelectQuery {
 // MakesOfUsers lists the makes of a user, the latest first. Only the user's own list contains
 // drafts, and makes of things that are not published.
 func (s *Store) MakesOfUsers(caller auth.Caller) models.List {
-	return models.List{DB: s.core.DB.DB, By: database.Order{ID: "m.id"}, Rows: makesOfUsers{}, Own: makesOfUsers{own: true}, Owner: caller.UserID}
+	return models.List{DB: s.core.DB.DB, By: database.Order{ID: "m.id"}, Rows: makesOfUsers{},
+		Own: makesOfUsers{own: true}, Owner: caller.UserID}
 }

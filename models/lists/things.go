@@ -145,7 +145,8 @@ func (l thingsInCategories) Select(b *database.Builder, id any) *bun.SelectQuery
 func (s *Store) ThingsInCategories(caller auth.Caller) models.List {
 	hidden := models.HiddenFrom(caller)
 	return models.List{
-		DB: s.core.DB.DB, By: database.Order{Key: "t.published_at", Time: true, ID: "t.id"}, Rows: thingsInCategories{hidden}, Caller: caller.UserID,
+		DB: s.core.DB.DB, By: database.Order{Key: "t.published_at", Time: true, ID: "t.id"}, Rows: thingsInCategories{hidden},
+		Caller: caller.UserID,
 		Total: func(ctx context.Context, ids []int64) (map[int64]int64, error) {
 			return s.countInCategories(ctx, hidden, caller.UserID, ids)
 		},
@@ -155,13 +156,15 @@ func (s *Store) ThingsInCategories(caller auth.Caller) models.List {
 type thingsWithTags struct{ hidden models.HiddenThings }
 
 func (l thingsWithTags) Select(b *database.Builder, id any) *bun.SelectQuery {
-	q := b.Select().TableExpr("thing_tags AS tt").Join("JOIN things AS t ON t.id = tt.thing_id AND t.state = 'published'").Where("tt.tag_id = ?", id)
+	q := b.Select().TableExpr("thing_tags AS tt").Join("JOIN things AS t ON t.id = tt.thing_id AND t.state = 'published'").
+		Where("tt.tag_id = ?", id)
 	return l.hidden.From(q, b.Arg(database.CallerArg))
 }
 
 // ThingsWithTags lists the published things that have a tag, newest first.
 func (s *Store) ThingsWithTags(caller auth.Caller) models.List {
-	l := models.List{DB: s.core.DB.DB, By: database.Order{ID: "tt.thing_id"}, Rows: thingsWithTags{models.HiddenFrom(caller)}, Caller: caller.UserID}
+	l := models.List{DB: s.core.DB.DB, By: database.Order{ID: "tt.thing_id"},
+		Rows: thingsWithTags{models.HiddenFrom(caller)}, Caller: caller.UserID}
 	if models.HiddenFrom(caller) == (models.HiddenThings{}) {
 		l.Total = s.core.CountWithTags
 	}
@@ -275,7 +278,8 @@ func (s *Store) FindCollections(f Filter, sort Sort) (models.List, error) {
 func filteredCollections(b *database.Builder, f Filter) *bun.SelectQuery {
 	q := f.objects(b.Select().TableExpr("collections AS co").Where("co.visibility = 'public'"), "co.id", "co.owner_id")
 	if f.LikedByID != nil {
-		q = q.Where("co.id IN (SELECT l.target_id FROM likes AS l WHERE l.target_type = 'collection' AND l.user_id = ?)", *f.LikedByID)
+		q = q.Where("co.id IN (SELECT l.target_id FROM likes AS l WHERE l.target_type = 'collection' AND l.user_id = ?)",
+			*f.LikedByID)
 	}
 	if f.IsFeatured != nil && *f.IsFeatured {
 		q = q.Where("false") // collections cannot be featured

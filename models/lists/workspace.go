@@ -14,7 +14,8 @@ import (
 type draftsOf struct{}
 
 func (draftsOf) Select(b *database.Builder, userID any) *bun.SelectQuery {
-	return b.Select().TableExpr("things AS t").Where("t.owner_id = ? AND t.state = 'draft' AND t.deletes_at IS NULL", userID)
+	return b.Select().TableExpr("things AS t").Where("t.owner_id = ? AND t.state = 'draft' AND t.deletes_at IS NULL",
+		userID)
 }
 
 // Drafts lists the drafts of the caller, the latest first. It returns Forbidden if userID is
@@ -32,9 +33,11 @@ func (s *Store) PendingUploads(caller auth.Caller, userID int64) (models.List, e
 	if err := models.RequireSelf(caller, userID, "pending uploads"); err != nil {
 		return models.List{}, err
 	}
-	return models.List{DB: s.core.DB.DB, By: database.Order{ID: "f.id"}, Rows: database.RowsFunc(func(b *database.Builder, userID any) *bun.SelectQuery {
-		return b.Select().TableExpr("files AS f").Where("f.owner_id = ? AND f.state = 'pending' AND f.expires_at > ?", userID, models.Now())
-	})}, nil
+	return models.List{DB: s.core.DB.DB, By: database.Order{ID: "f.id"},
+		Rows: database.RowsFunc(func(b *database.Builder, userID any) *bun.SelectQuery {
+			return b.Select().TableExpr("files AS f").Where("f.owner_id = ? AND f.state = 'pending' AND f.expires_at > ?",
+				userID, models.Now())
+		})}, nil
 }
 
 // maxInProcess is the maximum number of files that FilesInProcess returns.
@@ -60,7 +63,8 @@ func (s *Store) ComingFiles(ctx context.Context, userID int64) (c ComingFiles, e
 // FilesInProcess returns the finalized files of a user whose previews are not finished, and those
 // with previews that have come since, or that have the given IDs. The preview may have been
 // requested first for a file of another user.
-func (s *Store) FilesInProcess(ctx context.Context, userID int64, since ComingFiles, also []int64) ([]*models.File, error) {
+func (s *Store) FilesInProcess(ctx context.Context, userID int64, since ComingFiles,
+	also []int64) ([]*models.File, error) {
 	query := func() *bun.SelectQuery {
 		return s.core.DB.Read.NewSelect().TableExpr("files AS f").Column("f.id").
 			Where("f.owner_id = ? AND f.state = ? AND f.preview_id <> 0", userID, models.Finalized).Limit(maxInProcess)
@@ -68,7 +72,8 @@ func (s *Store) FilesInProcess(ctx context.Context, userID int64, since ComingFi
 	var open, uploaded []int64
 	// The query starts from the user's files and not from the unfinished previews, because after an
 	// upgrade of the pipeline every preview is unfinished.
-	err := query().Join("JOIN previews AS p ON p.id = f.preview_id AND p.state IN (?, ?)", models.PreviewWaiting, models.PreviewRunning).
+	err := query().Join("JOIN previews AS p ON p.id = f.preview_id AND p.state IN (?, ?)", models.PreviewWaiting,
+		models.PreviewRunning).
 		OrderExpr("p.id, f.id").Scan(ctx, &open)
 	if err != nil {
 		return nil, err

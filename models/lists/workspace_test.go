@@ -28,7 +28,8 @@ func TestFilesInProcess(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.Finalize(ctx, c, []models.FinalizeFile{{ID: f.ID}}, models.Target{Type: models.OnThing, ID: thing.ID}); err != nil {
+			if _, err := s.Finalize(ctx, c, []models.FinalizeFile{{ID: f.ID}}, models.Target{Type: models.OnThing,
+				ID: thing.ID}); err != nil {
 				t.Fatal(err)
 			}
 			of[c.UserID], things[c.UserID] = f.ID, thing.ID
@@ -86,7 +87,8 @@ func TestFilesInProcess(t *testing.T) {
 			}
 		}
 		check(nil)
-		if _, err := s.Finalize(ctx, ada, []models.FinalizeFile{{ID: later[0]}, {ID: later[1]}}, models.Target{Type: models.OnThing, ID: things[ada.UserID]}); err != nil {
+		if _, err := s.Finalize(ctx, ada, []models.FinalizeFile{{ID: later[0]}, {ID: later[1]}},
+			models.Target{Type: models.OnThing, ID: things[ada.UserID]}); err != nil {
 			t.Fatal(err)
 		}
 		check(later)

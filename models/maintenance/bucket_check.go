@@ -24,7 +24,8 @@ const sampledContents = 20
 func (s *Store) CheckBucket(ctx context.Context) error {
 	var sums []string
 	// The rows of contents that are only in libraries have no size.
-	if err := s.core.DB.Read.NewSelect().Table("contents").Column("sha256").Where("size > 0").Limit(sampledContents).Scan(ctx, &sums); err != nil {
+	if err := s.core.DB.Read.NewSelect().Table("contents").Column("sha256").Where("size > 0").Limit(sampledContents).
+		Scan(ctx, &sums); err != nil {
 		return err
 	}
 	for _, sum := range sums {

@@ -21,7 +21,8 @@ import (
 // it was made.
 
 // ErrOtherCollector is the error of a database that finds the mark of another one on the bucket.
-var ErrOtherCollector = errors.New("the bucket has the mark of another database that collects garbage in it, or this database was restored to an earlier state")
+var ErrOtherCollector = errors.New(
+	"the bucket has the mark of another database that collects garbage in it, or this database was restored to an earlier state")
 
 const (
 	marksName = "collector" // of the remembered marks in the table of secrets

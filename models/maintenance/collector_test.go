@@ -33,7 +33,8 @@ func TestOneDatabaseCollects(t *testing.T) {
 		// become turns the database into one with other remembered marks.
 		become := func(marks []byte) {
 			t.Helper()
-			if _, err := s.core.DB.Write.NewRaw("UPDATE secrets SET value = ? WHERE name = ?", marks, marksName).Exec(ctx); err != nil {
+			if _, err := s.core.DB.Write.NewRaw("UPDATE secrets SET value = ? WHERE name = ?", marks, marksName).
+				Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}

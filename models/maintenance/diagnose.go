@@ -22,20 +22,23 @@ func (s *Store) Diagnose(ctx context.Context) (findings []string, err error) {
 		}
 		findings = append(findings, finding)
 	}
-	archives, err := s.core.DB.Read.NewSelect().Model((*models.ArchiveImport)(nil)).Where("noun <> ?", models.AccountNoun).Count(ctx)
+	archives, err := s.core.DB.Read.NewSelect().Model((*models.ArchiveImport)(nil)).Where("noun <> ?", models.AccountNoun).
+		Count(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if archives > 0 {
 		findings = append(findings, "an import of an archive stopped: run it again")
 	}
-	for _, waiting := range []struct{ table, what string }{{"count_changes", "changes of counts"}, {"new_downloads", "downloads"}} {
+	for _, waiting := range []struct{ table, what string }{{"count_changes", "changes of counts"},
+		{"new_downloads", "downloads"}} {
 		n, err := s.core.DB.Read.NewSelect().Table(waiting.table).Count(ctx)
 		if err != nil {
 			return nil, err
 		}
 		if n > 20*models.FoldBatch {
-			findings = append(findings, fmt.Sprintf("%d %s are not folded: a running server folds them every few seconds", n, waiting.what))
+			findings = append(findings, fmt.Sprintf("%d %s are not folded: a running server folds them every few seconds", n,
+				waiting.what))
 		}
 	}
 	postponed, err := s.previews.DiagnosePreviews(ctx)

@@ -27,7 +27,8 @@ func TestDiagnoseDownloads(t *testing.T) {
 			return strings.Contains(strings.Join(findings, "\n"), part)
 		}
 		const burst = 20*models.FoldBatch + 1
-		if _, err := s.DB.Write.NewRaw("INSERT INTO new_downloads (id, thing_id, file_id) WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?) SELECT n, 1 + n % 3, 1 FROM n", burst).Exec(ctx); err != nil {
+		if _, err := s.DB.Write.NewRaw(
+			"INSERT INTO new_downloads (id, thing_id, file_id) WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?) SELECT n, 1 + n % 3, 1 FROM n", burst).Exec(ctx); err != nil {
 			t.Fatal(err)
 		}
 		if !finding(fmt.Sprintf("%d downloads are not folded", burst)) {
@@ -37,7 +38,8 @@ func TestDiagnoseDownloads(t *testing.T) {
 			t.Fatalf("folded %d, %v", folded, err)
 		}
 		for dead := 0; s.DB.Engine == database.Postgres && dead < 2*database.LeastRows; time.Sleep(50 * time.Millisecond) {
-			if err := s.DB.Read.NewRaw("SELECT n_dead_tup FROM pg_stat_user_tables WHERE relname = 'new_downloads'").Scan(ctx, &dead); err != nil {
+			if err := s.DB.Read.NewRaw("SELECT n_dead_tup FROM pg_stat_user_tables WHERE relname = 'new_downloads'").
+				Scan(ctx, &dead); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -55,8 +57,10 @@ func TestDiagnoseConnections(t *testing.T) {
 			return
 		}
 		s.DB.LimitConnections(12)
-		for _, tc := range []struct{ limit, want string }{{"-1", ""}, {"12", ""}, {"11", "PostgreSQL accepts 11 connections, and one server may open 12: "}} {
-			if _, err := s.DB.Write.Exec("DO $$ BEGIN EXECUTE format('ALTER DATABASE %I CONNECTION LIMIT " + tc.limit + "', current_database()); END $$"); err != nil {
+		for _, tc := range []struct{ limit, want string }{{"-1", ""}, {"12", ""},
+			{"11", "PostgreSQL accepts 11 connections, and one server may open 12: "}} {
+			if _, err := s.DB.Write.Exec("DO $$ BEGIN EXECUTE format('ALTER DATABASE %I CONNECTION LIMIT " + tc.limit +
+				"', current_database()); END $$"); err != nil {
 				t.Fatal(err)
 			}
 			findings, err := s.Maintenance.Diagnose(t.Context())

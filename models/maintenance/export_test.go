@@ -9,7 +9,8 @@ import (
 
 // Internals that the tests of package maintenance_test use.
 
-func (s *Store) EachUnreferenced(ctx context.Context, prefix, within string, cutoff time.Time, fn func(bucket.Object) error) error {
+func (s *Store) EachUnreferenced(ctx context.Context, prefix, within string, cutoff time.Time,
+	fn func(bucket.Object) error) error {
 	return s.eachUnreferenced(ctx, prefix, within, cutoff, fn)
 }
 

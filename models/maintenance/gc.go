@@ -74,7 +74,8 @@ func (s *Store) CollectDue(ctx context.Context, grace time.Duration) (*Sweep, er
 }
 
 // collect collects garbage, and lists all contents and derived objects if list is set.
-func (s *Store) collect(ctx context.Context, grace time.Duration, dryRun bool, sweep *Sweep, list bool) (*Sweep, error) {
+func (s *Store) collect(ctx context.Context, grace time.Duration, dryRun bool, sweep *Sweep,
+	list bool) (*Sweep, error) {
 	// A newer version may keep objects that only tables refer to which this version does not know.
 	if _, err := s.core.DB.Pending(ctx); err != nil {
 		return nil, err
@@ -93,7 +94,8 @@ func (s *Store) collect(ctx context.Context, grace time.Duration, dryRun bool, s
 	cutoff := time.Now().Add(-grace)
 	var first error // of those about single objects
 	stuck := 0
-	collect := func(prefix, within string, removed *[]string, remove func(context.Context, bucket.Object) (gone bool, err error)) error {
+	collect := func(prefix, within string, removed *[]string,
+		remove func(context.Context, bucket.Object) (gone bool, err error)) error {
 		return s.eachUnreferenced(ctx, prefix, within, cutoff, func(o bucket.Object) error {
 			gone := dryRun
 			if !dryRun {
@@ -160,7 +162,8 @@ func (s *Store) collect(ctx context.Context, grace time.Duration, dryRun bool, s
 
 func (s *Store) expireAll(ctx context.Context, sweep *Sweep, dryRun bool) error {
 	var ids []int64
-	err := s.core.DB.Write.NewSelect().Model((*models.File)(nil)).Column("f.id").Where("f.state <> ? AND f.expires_at <= ?", models.Finalized, models.Now()).Scan(ctx, &ids)
+	err := s.core.DB.Write.NewSelect().Model((*models.File)(nil)).Column("f.id").
+		Where("f.state <> ? AND f.expires_at <= ?", models.Finalized, models.Now()).Scan(ctx, &ids)
 	if err != nil {
 		return err
 	}
@@ -179,7 +182,8 @@ func (s *Store) expireAll(ctx context.Context, sweep *Sweep, dryRun bool) error 
 // eachUnreferenced calls fn with the objects of a range below prefix that no row refers to and that
 // were not modified after cutoff. It compares at most objectsAtOnce objects with rows in one
 // statement.
-func (s *Store) eachUnreferenced(ctx context.Context, prefix, within string, cutoff time.Time, fn func(bucket.Object) error) error {
+func (s *Store) eachUnreferenced(ctx context.Context, prefix, within string, cutoff time.Time,
+	fn func(bucket.Object) error) error {
 	check := func(objects []bucket.Object) error {
 		found, err := s.Referenced(ctx, prefix, objects)
 		if err != nil {
@@ -247,7 +251,8 @@ func (s *Store) referencedPending(ctx context.Context, objects []bucket.Object) 
 // referencedContents returns which of the objects, by key, are those of finalized files, or of
 // files that were deleted a short time ago. Files in libraries have no object.
 func (s *Store) referencedContents(ctx context.Context, objects []bucket.Object) (map[string]bool, error) {
-	found, err := s.referenced(ctx, objects, bucket.ContentPrefix, "f.sha256", "f.state = 'finalized' AND f.object_key NOT LIKE 'library/%' AND f.sha256 IN (?)")
+	found, err := s.referenced(ctx, objects, bucket.ContentPrefix, "f.sha256",
+		"f.state = 'finalized' AND f.object_key NOT LIKE 'library/%' AND f.sha256 IN (?)")
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +265,8 @@ func (s *Store) referencedContents(ctx context.Context, objects []bucket.Object)
 
 // referenced returns which of the objects, by key, have a file with the key in a column. The column
 // does not contain the prefix of the keys.
-func (s *Store) referenced(ctx context.Context, objects []bucket.Object, prefix, column, where string) (map[string]bool, error) {
+func (s *Store) referenced(ctx context.Context, objects []bucket.Object, prefix, column,
+	where string) (map[string]bool, error) {
 	names := make([]string, 0, len(objects))
 	for _, o := range objects {
 		if !o.Partial {
@@ -268,7 +274,8 @@ func (s *Store) referenced(ctx context.Context, objects []bucket.Object, prefix,
 		}
 	}
 	var found []string
-	if err := s.core.DB.Write.NewSelect().Model((*models.File)(nil)).Column(column).Where(where, bun.List(names)).Scan(ctx, &found); err != nil {
+	if err := s.core.DB.Write.NewSelect().Model((*models.File)(nil)).Column(column).Where(where, bun.List(names)).
+		Scan(ctx, &found); err != nil {
 		return nil, err
 	}
 	referenced := make(map[string]bool, len(found))
@@ -291,7 +298,8 @@ func (s *Store) CollectContent(ctx context.Context, o bucket.Object) (gone bool,
 		if _, err := models.LockContent(ctx, tx, sha256, o.Size); err != nil {
 			return err
 		}
-		used, err := tx.NewSelect().Model((*models.File)(nil)).Where("f.sha256 = ? AND f.state = ? AND f.object_key NOT LIKE 'library/%'", sha256, models.Finalized).Exists(ctx)
+		used, err := tx.NewSelect().Model((*models.File)(nil)).
+			Where("f.sha256 = ? AND f.state = ? AND f.object_key NOT LIKE 'library/%'", sha256, models.Finalized).Exists(ctx)
 		if err != nil || used {
 			return err
 		}

@@ -38,7 +38,8 @@ func (s *Store) keptContents(ctx context.Context, objects []bucket.Object) (sums
 
 // isKept reports whether a content is kept although it is deleted.
 func (s *Store) isKept(ctx context.Context, tx bun.Tx, sha256 string) (bool, error) {
-	return tx.NewSelect().Model((*deletedContent)(nil)).Where("dc.sha256 = ? AND dc.deleted_at > ?", sha256, s.keptSince()).Exists(ctx)
+	return tx.NewSelect().Model((*deletedContent)(nil)).Where("dc.sha256 = ? AND dc.deleted_at > ?", sha256,
+		s.keptSince()).Exists(ctx)
 }
 
 // collectDeleted removes the contents that were deleted before KeepDeleted and before cutoff,
@@ -51,7 +52,8 @@ func (s *Store) collectDeleted(ctx context.Context, cutoff time.Time, sweep *Swe
 	}
 	for last := int64(0); ; {
 		var rows []*deletedContent
-		err := s.core.DB.Write.NewSelect().Model(&rows).Where("dc.id > ? AND dc.deleted_at <= ?", last, before).Order("dc.id").Limit(models.ObjectsAtOnce).Scan(ctx)
+		err := s.core.DB.Write.NewSelect().Model(&rows).Where("dc.id > ? AND dc.deleted_at <= ?", last, before).
+			Order("dc.id").Limit(models.ObjectsAtOnce).Scan(ctx)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
@@ -75,7 +77,8 @@ func (s *Store) collectDeleted(ctx context.Context, cutoff time.Time, sweep *Swe
 		}
 		// A content that is in use, or kept because of a later deletion, has another row when it becomes
 		// garbage.
-		if _, err := s.core.DB.Write.NewDelete().Model((*deletedContent)(nil)).Where("id IN (?)", bun.List(ids)).Exec(ctx); err != nil {
+		if _, err := s.core.DB.Write.NewDelete().Model((*deletedContent)(nil)).Where("id IN (?)", bun.List(ids)).
+			Exec(ctx); err != nil {
 			return err
 		}
 	}

@@ -37,7 +37,8 @@ func TestDeletedContentIsKept(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			done, err := s.Finalize(ctx, ada, []models.FinalizeFile{{ID: f.ID}}, models.Target{Type: models.OnThing, ID: thing.ID})
+			done, err := s.Finalize(ctx, ada, []models.FinalizeFile{{ID: f.ID}}, models.Target{Type: models.OnThing,
+				ID: thing.ID})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -51,7 +52,8 @@ func TestDeletedContentIsKept(t *testing.T) {
 		}
 		age := func(by time.Duration) {
 			t.Helper()
-			if _, err := s.DB.Write.NewRaw("UPDATE deleted_contents SET deleted_at = ?", models.Now().Add(-by)).Exec(ctx); err != nil {
+			if _, err := s.DB.Write.NewRaw("UPDATE deleted_contents SET deleted_at = ?", models.Now().Add(-by)).
+				Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -77,7 +79,8 @@ func TestDeletedContentIsKept(t *testing.T) {
 		age(29 * 24 * time.Hour)
 		collect(0, gone, shared, again)
 		remove(file("solid again")) // kept from now on
-		if _, err := s.DB.Write.NewRaw("UPDATE deleted_contents SET deleted_at = ? WHERE id <= 3", models.Now().Add(-31*24*time.Hour)).Exec(ctx); err != nil {
+		if _, err := s.DB.Write.NewRaw("UPDATE deleted_contents SET deleted_at = ? WHERE id <= 3", models.Now().
+			Add(-31*24*time.Hour)).Exec(ctx); err != nil {
 			t.Fatal(err)
 		}
 		collect(1, shared, again)

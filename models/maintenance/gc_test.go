@@ -82,7 +82,8 @@ func TestNewObjectsAreKept(t *testing.T) {
 		}{{time.Hour, 0}, {0, 1}} {
 			sweep, err := s.Maintenance.CollectGarbage(ctx, step.grace, false)
 			if err != nil || len(sweep.PendingObjects) != step.want || len(sweep.ContentObjects) != step.want {
-				t.Errorf("with a grace period of %s: removed %+v (%v), want %d pending object and %d content", step.grace, sweep, err, step.want, step.want)
+				t.Errorf("with a grace period of %s: removed %+v (%v), want %d pending object and %d content", step.grace, sweep,
+					err, step.want, step.want)
 			}
 		}
 	})

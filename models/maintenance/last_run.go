@@ -28,7 +28,8 @@ type LastRun struct {
 // RecordRun replaces the last run of a command.
 func (s *Store) RecordRun(ctx context.Context, run LastRun) error {
 	run.At = run.At.UTC().Truncate(time.Microsecond)
-	_, err := s.core.DB.Write.NewInsert().Model(&run).On("CONFLICT (command) DO UPDATE").Set("at = EXCLUDED.at").Set("problems = EXCLUDED.problems").Exec(ctx)
+	_, err := s.core.DB.Write.NewInsert().Model(&run).On("CONFLICT (command) DO UPDATE").Set("at = EXCLUDED.at").
+		Set("problems = EXCLUDED.problems").Exec(ctx)
 	return err
 }
 

@@ -138,7 +138,8 @@ func popularSince(ctx context.Context, in bun.IDB, thingIDs []int64) (map[int64]
 
 // actionsSince returns the numbers of users who did something with things since a day. Each user
 // counts once a day for a thing, with the heaviest of their actions.
-func actionsSince(ctx context.Context, db *models.DB, in bun.IDB, thingIDs []int64, first time.Time) (rows []PopularityDay, err error) {
+func actionsSince(ctx context.Context, db *models.DB, in bun.IDB, thingIDs []int64,
+	first time.Time) (rows []PopularityDay, err error) {
 	people := in.NewSelect().TableExpr("(?) AS e", bun.SafeQuery(`
 		SELECT thing_id, user_id, ?2 AS day, 1 AS weight FROM downloads WHERE thing_id IN (?0) AND created_at >= ?1
 		UNION ALL SELECT ct.thing_id, c.owner_id, ?3, 2 FROM collection_things AS ct JOIN collections AS c ON c.id = ct.collection_id WHERE ct.thing_id IN (?0) AND ct.created_at >= ?1
@@ -221,7 +222,8 @@ func PopularityKept(days []PopularityDay) int64 {
 	for _, d := range days { // relative to the last day, so that no power overflows
 		sum += float64(d.Weight*d.Users) * math.Exp2(-last.Sub(d.date()).Hours()/24/models.PopularityHalfLife)
 	}
-	return int64(math.Round(models.PopularityUnit * (math.Log2(sum) + last.Sub(models.PopularityEpoch).Hours()/24/models.PopularityHalfLife)))
+	return int64(math.Round(models.PopularityUnit * (math.Log2(sum) + last.Sub(models.PopularityEpoch).
+		Hours()/24/models.PopularityHalfLife)))
 }
 
 // ImportedCounts holds the likes, downloads and so on that a thing had before its import. The
@@ -239,7 +241,8 @@ func (c ImportedCounts) Days() []PopularityDay {
 	var days []PopularityDay
 	for _, did := range []struct{ weight, users int64 }{{8, c.Makes}, {3, c.Likes}, {2, c.Collects}, {1, c.Downloads}} {
 		if did.users > 0 {
-			days = append(days, PopularityDay{ThingID: c.ThingID, Day: c.At.UTC().Format(time.DateOnly), Weight: did.weight, Users: did.users})
+			days = append(days, PopularityDay{ThingID: c.ThingID, Day: c.At.UTC().Format(time.DateOnly), Weight: did.weight,
+				Users: did.users})
 		}
 	}
 	return days

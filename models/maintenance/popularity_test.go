@@ -17,7 +17,9 @@ func TestRankThings(t *testing.T) {
 		last, lastFile := cataloguetest.Published(t, s, ada)
 		popularity := func() (of [2]int64) {
 			t.Helper()
-			err := s.DB.Read.NewRaw("SELECT (SELECT popularity FROM things WHERE id = ?), (SELECT popularity FROM things WHERE id = ?)", first.ID, last.ID).
+			err := s.DB.Read.NewRaw(
+				"SELECT (SELECT popularity FROM things WHERE id = ?), (SELECT popularity FROM things WHERE id = ?)", first.ID,
+				last.ID).
 				Scan(t.Context(), &of[0], &of[1])
 			if err != nil {
 				t.Fatal(err)

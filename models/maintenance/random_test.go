@@ -117,7 +117,8 @@ func (r *randomizer) collection() (int64, auth.Caller) {
 }
 
 func (r *randomizer) upload(by auth.Caller) (int64, error) {
-	f, err := r.Uploads.Upload(r.ctx, by, uploads.NewUpload{Name: "a.stl", Bytes: strings.NewReader(fmt.Sprint("solid ", r.IntN(4)))})
+	f, err := r.Uploads.Upload(r.ctx, by,
+		uploads.NewUpload{Name: "a.stl", Bytes: strings.NewReader(fmt.Sprint("solid ", r.IntN(4)))})
 	if err != nil {
 		return 0, err
 	}
@@ -134,7 +135,8 @@ var randomOperations = map[string]func(r *randomizer) error{
 			return err
 		}
 		th, err := r.CreateThing(r.ctx, by, models.NewThing{
-			Name: r.word(), Description: r.word(), License: models.CC, Category: "Art", Tags: []string{r.word(), r.word()}, Files: []models.FinalizeFile{{ID: file}},
+			Name: r.word(), Description: r.word(), License: models.CC, Category: "Art", Tags: []string{r.word(), r.word()},
+			Files: []models.FinalizeFile{{ID: file}},
 		})
 		if err != nil {
 			return err
@@ -160,7 +162,8 @@ var randomOperations = map[string]func(r *randomizer) error{
 	},
 	"publish a thing": func(r *randomizer) error {
 		id, by := r.thing()
-		_, err := r.PublishThing(r.ctx, by, id, []models.PublicationState{models.Published, models.Published, models.Unlisted}[r.IntN(3)])
+		_, err := r.PublishThing(r.ctx, by, id, []models.PublicationState{models.Published, models.Published,
+			models.Unlisted}[r.IntN(3)])
 		return err
 	},
 	"unpublish a thing": func(r *randomizer) error {
@@ -186,7 +189,8 @@ var randomOperations = map[string]func(r *randomizer) error{
 		return err
 	},
 	"create a make": func(r *randomizer) error {
-		m, picture, err := r.Makes.CreateMake(r.ctx, r.user(), makes.NewMake{ThingID: r.one(&r.things), PictureName: []*string{nil, new("a.png")}[r.IntN(2)]})
+		m, picture, err := r.Makes.CreateMake(r.ctx, r.user(), makes.NewMake{ThingID: r.one(&r.things),
+			PictureName: []*string{nil, new("a.png")}[r.IntN(2)]})
 		if err != nil {
 			return err
 		}
@@ -234,7 +238,9 @@ var randomOperations = map[string]func(r *randomizer) error{
 		return err
 	},
 	"report a comment": func(r *randomizer) error {
-		_, err := r.Moderation.ReportContent(r.ctx, r.user(), moderation.NewReport{NodeID: models.NodeRef{Type: "Comment", ID: r.one(&r.comments)}.NodeID(), Reason: moderation.ReportSpam})
+		_, err := r.Moderation.ReportContent(r.ctx, r.user(),
+			moderation.NewReport{NodeID: models.NodeRef{Type: "Comment", ID: r.one(&r.comments)}.NodeID(),
+				Reason: moderation.ReportSpam})
 		return err
 	},
 	"report spam": func(r *randomizer) error {
@@ -274,7 +280,8 @@ var randomOperations = map[string]func(r *randomizer) error{
 	},
 	"update a collection": func(r *randomizer) error {
 		id, by := r.collection()
-		_, err := r.Collections.UpdateCollection(r.ctx, by, collections.Change{ID: id, Name: new(r.word()), Visibility: new([]models.CollectionVisibility{models.PublicCollection, models.PrivateCollection}[r.IntN(2)])})
+		_, err := r.Collections.UpdateCollection(r.ctx, by, collections.Change{ID: id, Name: new(r.word()),
+			Visibility: new([]models.CollectionVisibility{models.PublicCollection, models.PrivateCollection}[r.IntN(2)])})
 		return err
 	},
 	"collect": func(r *randomizer) error {
@@ -290,7 +297,8 @@ var randomOperations = map[string]func(r *randomizer) error{
 	"move things": func(r *randomizer) error {
 		id, by := r.collection()
 		ids := slices.Compact(slices.Sorted(slices.Values([]int64{r.one(&r.things), r.one(&r.things)})))
-		_, err := r.Collections.MoveThings(r.ctx, by, collections.MoveThings{ThingIDs: ids, CollectionID: id, FromOthers: true})
+		_, err := r.Collections.MoveThings(r.ctx, by, collections.MoveThings{ThingIDs: ids, CollectionID: id,
+			FromOthers: true})
 		return err
 	},
 	"delete a collection": func(r *randomizer) error {
@@ -316,7 +324,11 @@ var randomOperations = map[string]func(r *randomizer) error{
 		_, _, err := r.Activity.RecordDownload(r.ctx, r.user(), r.one(&r.files))
 		return err
 	},
-	"read notifications": func(r *randomizer) error { _, err := r.Social.MarkNotificationsRead(r.ctx, r.user(), nil); return err },
+	"read notifications": func(r *randomizer) error {
+		_, err := r.Social.MarkNotificationsRead(r.ctx, r.user(),
+			nil)
+		return err
+	},
 	"rename": func(r *randomizer) error {
 		name, err := r.nameOf(r.user())
 		if err != nil {
@@ -360,10 +372,11 @@ var randomOperations = map[string]func(r *randomizer) error{
 	"collect garbage": func(r *randomizer) error {
 		// Without the grace period that the collector has in practice, it must spare objects that are
 		// being promoted.
-		return r.Maintenance.EachUnreferenced(r.ctx, bucket.ContentPrefix, bucket.ContentPrefix, time.Now(), func(o bucket.Object) error {
-			_, err := r.Maintenance.CollectContent(r.ctx, o)
-			return err
-		})
+		return r.Maintenance.EachUnreferenced(r.ctx, bucket.ContentPrefix, bucket.ContentPrefix, time.Now(),
+			func(o bucket.Object) error {
+				_, err := r.Maintenance.CollectContent(r.ctx, o)
+				return err
+			})
 	},
 	"remove unused tags": func(r *randomizer) error { return r.Maintenance.RemoveUnusedTags(r.ctx) },
 }
@@ -389,7 +402,8 @@ func TestRandomOperationsTogether(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := &randomWorld{Catalogue: s, admin: auth.Caller{UserID: u.ID, Role: auth.Administrator, Scopes: auth.Scopes{auth.Read, auth.Write, auth.Admin}}, users: []auth.Caller{ada}}
+		w := &randomWorld{Catalogue: s, admin: auth.Caller{UserID: u.ID, Role: auth.Administrator,
+			Scopes: auth.Scopes{auth.Read, auth.Write, auth.Admin}}, users: []auth.Caller{ada}}
 		for _, name := range []string{"bob", "cyd", "dan", "eve"} {
 			w.users = append(w.users, cataloguetest.NewUser(t, s, name))
 		}
@@ -460,7 +474,8 @@ func (w *randomWorld) settle(t *testing.T) {
 func (w *randomWorld) checkCounts(t *testing.T) {
 	t.Helper()
 	popularity := func() (all string) {
-		if err := w.DB.Read.NewRaw("SELECT string_agg(id || ':' || popularity, ' ' ORDER BY id) FROM things").Scan(t.Context(), &all); err != nil {
+		if err := w.DB.Read.NewRaw("SELECT string_agg(id || ':' || popularity, ' ' ORDER BY id) FROM things").
+			Scan(t.Context(), &all); err != nil {
 			t.Error(err)
 		}
 		return all
@@ -511,13 +526,15 @@ func (w *randomWorld) documents(t *testing.T) (all []string) {
 	for _, ix := range models.Indexes {
 		query := "SELECT id || ' ' || words FROM ?0 ORDER BY id"
 		if w.DB.Engine == database.SQLite {
-			if _, err := w.DB.Write.NewRaw("CREATE VIRTUAL TABLE IF NOT EXISTS temp.?0 USING fts5vocab(main, ?1, instance)", bun.Safe(ix.Noun+"_terms"), bun.Safe(ix.Noun+"_documents")).Exec(t.Context()); err != nil {
+			if _, err := w.DB.Write.NewRaw("CREATE VIRTUAL TABLE IF NOT EXISTS temp.?0 USING fts5vocab(main, ?1, instance)",
+				bun.Safe(ix.Noun+"_terms"), bun.Safe(ix.Noun+"_documents")).Exec(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			query = "SELECT doc || ' ' || group_concat(col || ':' || term, ' ' ORDER BY col, term) FROM ?1 GROUP BY doc ORDER BY doc"
 		}
 		var some []string
-		if err := w.DB.Write.NewRaw(query, bun.Safe(ix.Noun+"_documents"), bun.Safe("temp."+ix.Noun+"_terms")).Scan(t.Context(), &some); err != nil {
+		if err := w.DB.Write.NewRaw(query, bun.Safe(ix.Noun+"_documents"), bun.Safe("temp."+ix.Noun+"_terms")).
+			Scan(t.Context(), &some); err != nil {
 			t.Fatal(err)
 		}
 		for _, d := range some {
@@ -552,13 +569,14 @@ func (w *randomWorld) checkReferences(t *testing.T) {
 		"things of deleted users":                 "things AS x WHERE " + fmt.Sprintf(ofDeleted, "owner_id"),
 		"makes of deleted users":                  "makes AS x WHERE " + fmt.Sprintf(ofDeleted, "owner_id"),
 		"collections of deleted users":            "collections AS x WHERE " + fmt.Sprintf(ofDeleted, "owner_id"),
-		"comments of deleted users":               "comments AS x WHERE x.body <> '' AND " + fmt.Sprintf(ofDeleted, "owner_id"),
-		"files of deleted users":                  "files AS x WHERE " + fmt.Sprintf(ofDeleted, "owner_id"),
-		"likes of deleted users":                  "likes AS x WHERE " + fmt.Sprintf(ofDeleted, "user_id"),
-		"watches of deleted users":                "watches AS x WHERE " + fmt.Sprintf(ofDeleted, "user_id"),
-		"followers of deleted users":              "follows AS x WHERE " + fmt.Sprintf(ofDeleted, "followed_id"),
-		"follows of deleted users":                "follows AS x WHERE " + fmt.Sprintf(ofDeleted, "follower_id"),
-		"notifications to deleted users":          "notifications AS x WHERE " + fmt.Sprintf(ofDeleted, "user_id"),
+		"comments of deleted users": "comments AS x WHERE x.body <> '' AND " +
+			fmt.Sprintf(ofDeleted, "owner_id"),
+		"files of deleted users":         "files AS x WHERE " + fmt.Sprintf(ofDeleted, "owner_id"),
+		"likes of deleted users":         "likes AS x WHERE " + fmt.Sprintf(ofDeleted, "user_id"),
+		"watches of deleted users":       "watches AS x WHERE " + fmt.Sprintf(ofDeleted, "user_id"),
+		"followers of deleted users":     "follows AS x WHERE " + fmt.Sprintf(ofDeleted, "followed_id"),
+		"follows of deleted users":       "follows AS x WHERE " + fmt.Sprintf(ofDeleted, "follower_id"),
+		"notifications to deleted users": "notifications AS x WHERE " + fmt.Sprintf(ofDeleted, "user_id"),
 	} {
 		var n int
 		if err := w.DB.Read.NewRaw("SELECT count(*) FROM ?", bun.Safe(where)).Scan(t.Context(), &n); err != nil || n != 0 {

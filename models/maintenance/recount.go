@@ -18,13 +18,19 @@ type CountedRows struct {
 
 // Counted defines all counts.
 var Counted = []CountedRows{
-	{models.ThingLikes, imported("likes") + " + (SELECT count(*) FROM likes WHERE target_type = 'thing' AND target_id = o.id)"},
+	{models.ThingLikes, imported("likes") +
+		" + (SELECT count(*) FROM likes WHERE target_type = 'thing' AND target_id = o.id)"},
 	{models.ThingCollects, imported("collects") + " + (SELECT count(*) FROM collection_things WHERE thing_id = o.id)"},
-	{models.ThingMakes, imported("makes") + " + (SELECT count(*) FROM makes WHERE thing_id = o.id AND state = 'published')"},
-	{models.ThingComments, imported("comments") + " + (SELECT count(*) FROM comments WHERE target_type = 'thing' AND target_id = o.id AND deleted_at IS NULL)"},
-	{models.ThingRootComments, "SELECT count(*) FROM comments WHERE target_type = 'thing' AND target_id = o.id AND deleted_at IS NULL AND parent_id IS NULL"},
-	{models.ThingRemixes, "SELECT count(*) FROM thing_ancestors AS a JOIN things AS t ON t.id = a.thing_id WHERE a.ancestor_id = o.id AND t.state = 'published'"},
-	{models.ThingDownloads, imported("downloads") + " + (SELECT count(*) FROM downloads WHERE thing_id = o.id) - (SELECT count(*) FROM new_downloads WHERE thing_id = o.id)"},
+	{models.ThingMakes, imported("makes") +
+		" + (SELECT count(*) FROM makes WHERE thing_id = o.id AND state = 'published')"},
+	{models.ThingComments, imported("comments") +
+		" + (SELECT count(*) FROM comments WHERE target_type = 'thing' AND target_id = o.id AND deleted_at IS NULL)"},
+	{models.ThingRootComments,
+		"SELECT count(*) FROM comments WHERE target_type = 'thing' AND target_id = o.id AND deleted_at IS NULL AND parent_id IS NULL"},
+	{models.ThingRemixes,
+		"SELECT count(*) FROM thing_ancestors AS a JOIN things AS t ON t.id = a.thing_id WHERE a.ancestor_id = o.id AND t.state = 'published'"},
+	{models.ThingDownloads, imported("downloads") +
+		" + (SELECT count(*) FROM downloads WHERE thing_id = o.id) - (SELECT count(*) FROM new_downloads WHERE thing_id = o.id)"},
 	{models.UserThings, "SELECT count(*) FROM things WHERE owner_id = o.id AND state = 'published'"},
 	{models.UserMakes, "SELECT count(*) FROM makes AS m WHERE m.owner_id = o.id AND m.state = 'published' AND (m.thing_id IS NULL OR EXISTS (SELECT 1 FROM things AS t WHERE t.id = m.thing_id AND t.state = 'published'))"},
 	{models.UserLikes, "SELECT count(*) FROM likes WHERE user_id = o.id AND target_type = 'thing'"},
@@ -33,11 +39,14 @@ var Counted = []CountedRows{
 	{models.UserBytes, "SELECT coalesce(sum(f.size), 0) FROM files AS f WHERE f.owner_id = o.id AND f.sha256 <> '' AND f.object_key NOT LIKE 'library/%'"},
 	{models.UserFollowing, "SELECT count(*) FROM follows WHERE follower_id = o.id"},
 	{models.MakeLikes, "SELECT count(*) FROM likes WHERE target_type = 'make' AND target_id = o.id"},
-	{models.MakeComments, "SELECT count(*) FROM comments WHERE target_type = 'make' AND target_id = o.id AND deleted_at IS NULL"},
-	{models.MakeRootComments, "SELECT count(*) FROM comments WHERE target_type = 'make' AND target_id = o.id AND deleted_at IS NULL AND parent_id IS NULL"},
+	{models.MakeComments,
+		"SELECT count(*) FROM comments WHERE target_type = 'make' AND target_id = o.id AND deleted_at IS NULL"},
+	{models.MakeRootComments,
+		"SELECT count(*) FROM comments WHERE target_type = 'make' AND target_id = o.id AND deleted_at IS NULL AND parent_id IS NULL"},
 	{models.CommentReplies, "SELECT count(*) FROM comments AS r WHERE r.parent_id = o.id"},
 	{models.CategoryThings, "SELECT count(*) FROM things WHERE category_id = o.id AND state = 'published'"},
-	{models.CategoryFeatured, "SELECT count(*) FROM things WHERE category_id = o.id AND state = 'published' AND featured_at IS NOT NULL"},
+	{models.CategoryFeatured,
+		"SELECT count(*) FROM things WHERE category_id = o.id AND state = 'published' AND featured_at IS NOT NULL"},
 	{models.TagThings, "SELECT count(*) FROM thing_tags AS tt JOIN things AS t ON t.id = tt.thing_id WHERE tt.tag_id = o.id AND t.state = 'published'"},
 	{models.CollectionLikes, "SELECT count(*) FROM likes WHERE target_type = 'collection' AND target_id = o.id"},
 	{models.CollectionThings, "SELECT count(*) FROM collection_things WHERE collection_id = o.id"},
@@ -58,7 +67,8 @@ func (s *Store) Recount(ctx context.Context) (changed int64, err error) {
 	for _, table := range CountedTables() {
 		for last := int64(0); ; {
 			var ids []int64
-			err := s.core.DB.Write.NewSelect().Table(table).Column("id").Where("id > ?", last).Order("id").Limit(recountBatch).Scan(ctx, &ids)
+			err := s.core.DB.Write.NewSelect().Table(table).Column("id").Where("id > ?", last).Order("id").Limit(recountBatch).
+				Scan(ctx, &ids)
 			if err != nil {
 				return changed, fmt.Errorf("recount: %w", err)
 			}
@@ -143,9 +153,10 @@ func (s *Store) Miscounts(ctx context.Context, table string, ids []int64) (wrong
 		}
 		var found []Miscount
 		// One statement reads rows and changes of the same moment.
-		err := s.core.DB.Write.NewRaw("SELECT n.id, ?5 AS \"column\", n.stored, n.right_count AS \"right\" FROM (SELECT o.id, o.?1 AS stored, (?2) - "+
-			"(SELECT CAST(coalesce(sum(cc.delta), 0) AS bigint) FROM count_changes AS cc WHERE cc.of_table = ?4 AND cc.object_id = o.id AND cc.of_column = ?5) AS right_count "+
-			"FROM ?0 AS o WHERE o.id IN (?3)) AS n WHERE n.stored <> n.right_count ORDER BY n.id",
+		err := s.core.DB.Write.NewRaw(
+			"SELECT n.id, ?5 AS \"column\", n.stored, n.right_count AS \"right\" FROM (SELECT o.id, o.?1 AS stored, (?2) - "+
+				"(SELECT CAST(coalesce(sum(cc.delta), 0) AS bigint) FROM count_changes AS cc WHERE cc.of_table = ?4 AND cc.object_id = o.id AND cc.of_column = ?5) AS right_count "+
+				"FROM ?0 AS o WHERE o.id IN (?3)) AS n WHERE n.stored <> n.right_count ORDER BY n.id",
 			bun.Ident(c.Table), bun.Ident(c.Column), bun.Safe(c.rows), bun.List(ids), c.Table, c.Column).Scan(ctx, &found)
 		if err != nil {
 			return nil, fmt.Errorf("%s.%s: %w", c.Table, c.Column, err)

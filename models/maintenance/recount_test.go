@@ -24,7 +24,8 @@ func TestRecountBesideWriters(t *testing.T) {
 		ctx := t.Context()
 		bob := modelstest.NewUser(t, s.core, "bob")
 		thing, _ := modelstest.PublishedFile(t, s.core, ada)
-		if _, err := s.core.DB.Write.NewRaw("UPDATE things SET like_count = 77 WHERE id = ?", thing.ID).Exec(ctx); err != nil {
+		if _, err := s.core.DB.Write.NewRaw("UPDATE things SET like_count = 77 WHERE id = ?", thing.ID).
+			Exec(ctx); err != nil {
 			t.Fatal(err)
 		}
 		recounted := make(chan error, 1)
@@ -50,7 +51,8 @@ func TestRecountBesideWriters(t *testing.T) {
 			if _, err := tx.ExecContext(ctx, "SET LOCAL lock_timeout = '100ms'"); err != nil {
 				return err
 			}
-			_, err := tx.NewRaw("INSERT INTO likes (user_id, target_type, target_id, created_at) VALUES (?, ?, ?, ?)", bob.UserID, models.OnThing, thing.ID, models.Now()).Exec(ctx)
+			_, err := tx.NewRaw("INSERT INTO likes (user_id, target_type, target_id, created_at) VALUES (?, ?, ?, ?)",
+				bob.UserID, models.OnThing, thing.ID, models.Now()).Exec(ctx)
 			if err != nil {
 				return err
 			}

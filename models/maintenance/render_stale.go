@@ -40,8 +40,10 @@ func (s *Store) renderTable(ctx context.Context, table string, texts []models.Ma
 		if len(texts) > 1 {
 			second = bun.Safe(texts[1].Column)
 		}
-		err := s.core.DB.Read.NewSelect().Table(table).ColumnExpr("id, html_version, ? AS first, ? AS second", bun.Ident(texts[0].Column), second).
-			Where("html_version < ? AND (html_version, id) > (?, ?)", markdown.Version, lastVersion, last).Order("html_version", "id").Limit(staleBatch).Scan(ctx, &rows)
+		err := s.core.DB.Read.NewSelect().Table(table).ColumnExpr("id, html_version, ? AS first, ? AS second",
+			bun.Ident(texts[0].Column), second).
+			Where("html_version < ? AND (html_version, id) > (?, ?)", markdown.Version, lastVersion, last).
+			Order("html_version", "id").Limit(staleBatch).Scan(ctx, &rows)
 		if err != nil || len(rows) == 0 {
 			return updated, err
 		}
@@ -56,7 +58,8 @@ func (s *Store) renderTable(ctx context.Context, table string, texts []models.Ma
 		}
 		err = s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 			for i, row := range rows {
-				q := tx.NewUpdate().Table(table).Set("html_version = ?", markdown.Version).Where("id = ? AND html_version < ?", row.ID, markdown.Version)
+				q := tx.NewUpdate().Table(table).Set("html_version = ?", markdown.Version).Where("id = ? AND html_version < ?",
+					row.ID, markdown.Version)
 				for j, text := range []string{row.First, row.Second}[:len(texts)] {
 					// A text that has changed in the meantime is left to the next run.
 					q = q.Set("? = ?", texts[j].HTMLColumn(), html[i][j].HTML).Where("? = ?", bun.Ident(texts[j].Column), text)

@@ -17,14 +17,16 @@ func TestRenderStaleVersions(t *testing.T) {
 		ctx := t.Context()
 		var ids []int64
 		for range staleBatch + 10 {
-			thing, err := s.core.CreateThing(ctx, ada, models.NewThing{Name: "a", Description: "*a*", License: models.CC, Category: "Art"})
+			thing, err := s.core.CreateThing(ctx, ada, models.NewThing{Name: "a", Description: "*a*", License: models.CC,
+				Category: "Art"})
 			if err != nil {
 				t.Fatal(err)
 			}
 			ids = append(ids, thing.ID)
 		}
 		for version, of := range map[int][]int64{markdown.Version - 1: ids[:10], markdown.Version - 2: ids[10:]} {
-			if _, err := s.core.DB.Write.NewRaw("UPDATE things SET html_version = ?, description_html = 'old' WHERE id IN (?)", version, bun.List(of)).Exec(ctx); err != nil {
+			if _, err := s.core.DB.Write.NewRaw("UPDATE things SET html_version = ?, description_html = 'old' WHERE id IN (?)",
+				version, bun.List(of)).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -32,7 +34,8 @@ func TestRenderStaleVersions(t *testing.T) {
 		if err != nil || updated != len(ids) {
 			t.Errorf("%d rows were rendered (%v), want %d", updated, err, len(ids))
 		}
-		stale, err := s.core.DB.Read.NewSelect().Table("things").Where("html_version < ? OR description_html = 'old'", markdown.Version).Count(ctx)
+		stale, err := s.core.DB.Read.NewSelect().Table("things").Where("html_version < ? OR description_html = 'old'",
+			markdown.Version).Count(ctx)
 		if err != nil || stale != 0 {
 			t.Errorf("%d things are stale (%v), want none", stale, err)
 		}

@@ -63,7 +63,8 @@ func (s *Snapshot) Objects(ctx context.Context, fn func(SnapshotObject) error) e
 	for last := ""; ; {
 		var sums []string
 		err := s.db.NewSelect().Model((*models.File)(nil)).ColumnExpr("DISTINCT f.sha256").
-			Where("f.state = ? AND f.sha256 > ? AND f.object_key NOT LIKE 'library/%'", models.Finalized, last).OrderExpr("f.sha256").Limit(models.ObjectsAtOnce).Scan(ctx, &sums)
+			Where("f.state = ? AND f.sha256 > ? AND f.object_key NOT LIKE 'library/%'", models.Finalized, last).
+			OrderExpr("f.sha256").Limit(models.ObjectsAtOnce).Scan(ctx, &sums)
 		if err != nil {
 			return err
 		}
@@ -143,7 +144,8 @@ func (a Admin) DeleteUploads(ctx context.Context, ids []int64) error {
 		return nil
 	}
 	s := a.store
-	if _, err := s.core.DB.Write.NewDelete().Model((*models.File)(nil)).Where("id IN (?) AND state <> ?", bun.List(ids), models.Finalized).Exec(ctx); err != nil {
+	if _, err := s.core.DB.Write.NewDelete().Model((*models.File)(nil)).Where("id IN (?) AND state <> ?", bun.List(ids),
+		models.Finalized).Exec(ctx); err != nil {
 		return fmt.Errorf("delete uploads without bytes: %w", err)
 	}
 	_, err := s.Recount(ctx)
@@ -156,7 +158,8 @@ func (a Admin) DeleteUploads(ctx context.Context, ids []int64) error {
 // schemas.
 func IsEmpty(ctx context.Context, db *models.DB) (empty bool, err error) {
 	err = db.Read.NewRaw("SELECT to_regclass('schema_migrations') IS NULL AND "+
-		"NOT EXISTS (SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND tablename <> ?)", dblock.Table).Scan(ctx, &empty)
+		"NOT EXISTS (SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND tablename <> ?)",
+		dblock.Table).Scan(ctx, &empty)
 	return empty, err
 }
 
@@ -171,8 +174,9 @@ func HasFiles(ctx context.Context, db *models.DB) (has bool, err error) {
 // HasContent reports whether there are users other than administrators, things, collections, or
 // files, including drafts.
 func (a Admin) HasContent(ctx context.Context) (has bool, err error) {
-	err = a.store.core.DB.Write.NewRaw("SELECT EXISTS (SELECT 1 FROM users WHERE NOT is_admin) OR EXISTS (SELECT 1 FROM things) "+
-		"OR EXISTS (SELECT 1 FROM collections) OR EXISTS (SELECT 1 FROM files)").Scan(ctx, &has)
+	err = a.store.core.DB.Write.NewRaw(
+		"SELECT EXISTS (SELECT 1 FROM users WHERE NOT is_admin) OR EXISTS (SELECT 1 FROM things) "+
+			"OR EXISTS (SELECT 1 FROM collections) OR EXISTS (SELECT 1 FROM files)").Scan(ctx, &has)
 	if err != nil {
 		return false, fmt.Errorf("look for content: %w", err)
 	}

@@ -33,8 +33,9 @@ func TestStatisticsFollowGrowth(t *testing.T) {
 		rows := 0
 		add := func(n int) {
 			t.Helper()
-			if _, err := s.DB.Write.NewRaw("INSERT INTO downloads (user_id, file_id, thing_id, created_at) WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?) "+
-				"SELECT ?, ?, ?, '2026-01-02 03:04:05+00:00' FROM n", n, ada.UserID, file.ID, thing.ID).Exec(ctx); err != nil {
+			if _, err := s.DB.Write.NewRaw(
+				"INSERT INTO downloads (user_id, file_id, thing_id, created_at) WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?) "+
+					"SELECT ?, ?, ?, '2026-01-02 03:04:05+00:00' FROM n", n, ada.UserID, file.ID, thing.ID).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 			rows += n

@@ -20,7 +20,8 @@ func (s *Store) RemoveUnusedTags(ctx context.Context) error {
 			unused = nil // a retry may find nothing
 			// setTags locks tags before it adds them to a thing. Tags that it has locked are skipped. A
 			// later setTags waits, and then inserts the tag again.
-			q := tx.NewSelect().Model((*models.Tag)(nil)).Column("g.id").Where("g.thing_count <= 0").Where(models.IsUnused).Limit(tagsAtOnce)
+			q := tx.NewSelect().Model((*models.Tag)(nil)).Column("g.id").Where("g.thing_count <= 0").Where(models.IsUnused).
+				Limit(tagsAtOnce)
 			if err := s.core.DB.ForUpdateSkipLocked(q).Scan(ctx, &unused); err != nil || len(unused) == 0 {
 				return err
 			}
@@ -33,7 +34,8 @@ func (s *Store) RemoveUnusedTags(ctx context.Context) error {
 			}
 			// The condition is checked again, because only a statement that starts after the tags are
 			// locked sees all things that have them.
-			_, err := tx.NewDelete().Model((*models.Tag)(nil)).Where("g.id IN (?)", bun.List(unused)).Where(models.IsUnused).Exec(ctx)
+			_, err := tx.NewDelete().Model((*models.Tag)(nil)).Where("g.id IN (?)", bun.List(unused)).Where(models.IsUnused).
+				Exec(ctx)
 			return err
 		})
 		if err != nil || len(unused) < tagsAtOnce {

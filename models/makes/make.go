@@ -25,11 +25,14 @@ type NewMake struct {
 
 // CreateMake creates a make of a thing that the caller can see. If n has an image, it stages the
 // upload of the image; otherwise it publishes the make. It opens a transaction.
-func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (*models.Make, *uploads.StagedUpload, error) {
-	if err := errors.Join(models.CheckLine("name", n.Name, models.MaxName), models.CheckText("description", n.Description, models.MaxText), n.Print.check()); err != nil {
+func (s *Store) CreateMake(ctx context.Context, caller auth.Caller,
+	n NewMake) (*models.Make, *uploads.StagedUpload, error) {
+	if err := errors.Join(models.CheckLine("name", n.Name, models.MaxName), models.CheckText("description", n.Description,
+		models.MaxText), n.Print.check()); err != nil {
 		return nil, nil, err
 	}
-	m := &models.Make{ThingID: n.ThingID, OwnerID: caller.UserID, Name: strings.TrimSpace(n.Name), Description: n.Description, State: models.Draft, CreatedAt: models.Now(), Print: n.Print.stated()}
+	m := &models.Make{ThingID: n.ThingID, OwnerID: caller.UserID, Name: strings.TrimSpace(n.Name),
+		Description: n.Description, State: models.Draft, CreatedAt: models.Now(), Print: n.Print.stated()}
 	var html models.RenderedHTML
 	if err := s.core.RenderTo(ctx, &html, models.MakeDescription, &n.Description); err != nil {
 		return nil, nil, err
@@ -43,11 +46,13 @@ func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (
 		if err := s.core.Claim(ctx, tx, caller.UserID, c); err != nil {
 			return err
 		}
-		if _, err := s.core.LockVisibleTarget(ctx, tx, caller, models.Target{Type: models.OnThing, ID: n.ThingID}); err != nil {
+		if _, err := s.core.LockVisibleTarget(ctx, tx, caller, models.Target{Type: models.OnThing,
+			ID: n.ThingID}); err != nil {
 			return models.About("thingId", err)
 		}
 		if m.Name == "" {
-			if err := tx.NewSelect().Model((*models.Thing)(nil)).Column("t.name").Where("t.id = ?", n.ThingID).Scan(ctx, &m.Name); err != nil {
+			if err := tx.NewSelect().Model((*models.Thing)(nil)).Column("t.name").Where("t.id = ?", n.ThingID).
+				Scan(ctx, &m.Name); err != nil {
 				return err
 			}
 		}
@@ -63,7 +68,8 @@ func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (
 		if n.PictureName == nil {
 			return s.core.PublishMake(ctx, tx, m)
 		}
-		picture, err = s.uploads.Stage(ctx, tx, caller, "pictureName", *n.PictureName, models.Owned{Target: models.Target{Type: models.OnMake, ID: m.ID}, Owner: m.OwnerID, ThingID: m.ThingID, Make: m})
+		picture, err = s.uploads.Stage(ctx, tx, caller, "pictureName", *n.PictureName,
+			models.Owned{Target: models.Target{Type: models.OnMake, ID: m.ID}, Owner: m.OwnerID, ThingID: m.ThingID, Make: m})
 		return err
 	})
 	if err != nil {
@@ -84,7 +90,8 @@ type Change struct {
 // UpdateMake changes a make of the caller. It returns Forbidden for a make of another user, and for
 // one that is hidden by a takedown. It opens a transaction.
 func (s *Store) UpdateMake(ctx context.Context, caller auth.Caller, c Change) (*models.Make, error) {
-	if err := errors.Join(models.CheckName(c.Name), models.CheckOptional("description", c.Description, models.MaxText), c.Print.check()); err != nil {
+	if err := errors.Join(models.CheckName(c.Name), models.CheckOptional("description", c.Description, models.MaxText),
+		c.Print.check()); err != nil {
 		return nil, err
 	}
 	var html models.RenderedHTML
@@ -111,7 +118,8 @@ func (s *Store) UpdateMake(ctx context.Context, caller auth.Caller, c Change) (*
 			}
 		}
 		m.ModifiedAt = new(models.Now())
-		if _, err = html.Update(tx.NewUpdate().Model(m).Column("name", "description", "modified_at", "print").WherePK()).Exec(ctx); err != nil {
+		if _, err = html.Update(tx.NewUpdate().Model(m).Column("name", "description", "modified_at", "print").WherePK()).
+			Exec(ctx); err != nil {
 			return err
 		}
 		return s.core.DB.Index(ctx, tx, models.MakeIndex, m.ID)
@@ -125,7 +133,8 @@ func (s *Store) UpdateMake(ctx context.Context, caller auth.Caller, c Change) (*
 // DeleteMake deletes a make with its files, likes and comments. The caller must be its creator, or
 // a moderator or an administrator with a reason. The garbage collector removes the bytes of the
 // files, unless other files share them. It returns the make as it was. It opens a transaction.
-func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64, reason string) (deleted *models.Make, err error) {
+func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64,
+	reason string) (deleted *models.Make, err error) {
 	err = s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		m, err := s.core.LockMake(ctx, tx, id)
 		if err != nil {
@@ -143,16 +152,19 @@ func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64, re
 				return err
 			}
 		}
-		if err := s.core.Raise(ctx, tx, models.ObjectDeleted{Target: models.Target{Type: models.OnMake, ID: id}, Owner: m.OwnerID, By: caller, Reason: reason}); err != nil {
+		if err := s.core.Raise(ctx, tx, models.ObjectDeleted{Target: models.Target{Type: models.OnMake, ID: id},
+			Owner: m.OwnerID, By: caller, Reason: reason}); err != nil {
 			return err
 		}
-		if _, err := tx.NewDelete().Model((*models.File)(nil)).Where("target_type = ? AND target_id = ?", models.OnMake, id).Exec(ctx); err != nil {
+		if _, err := tx.NewDelete().Model((*models.File)(nil)).Where("target_type = ? AND target_id = ?", models.OnMake, id).
+			Exec(ctx); err != nil {
 			return err
 		}
 		if _, err = tx.NewDelete().Model(m).WherePK().Exec(ctx); err != nil {
 			return err
 		}
-		if err := s.core.RecordDeletion(ctx, tx, caller, models.ModerationEntry{Action: models.DeletedMake, UserID: m.OwnerID, ThingID: m.ThingID, ObjectID: id, Reason: reason}); err != nil {
+		if err := s.core.RecordDeletion(ctx, tx, caller, models.ModerationEntry{Action: models.DeletedMake, UserID: m.OwnerID,
+			ThingID: m.ThingID, ObjectID: id, Reason: reason}); err != nil {
 			return err
 		}
 		return s.core.DB.Index(ctx, tx, models.MakeIndex, m.ID)

@@ -49,19 +49,22 @@ func (p *NewMakePrint) check() error {
 		}
 	}
 	errs = append(errs,
-		models.Within("print.layerHeight", p.LayerHeight, 0, maxLayerHeight), models.Within("print.nozzle", p.Nozzle, 0, maxNozzle),
+		models.Within("print.layerHeight", p.LayerHeight, 0, maxLayerHeight), models.Within("print.nozzle", p.Nozzle, 0,
+			maxNozzle),
 		models.Within("print.filamentGrams", p.FilamentGrams, 0, maxFilament))
 	if p.Infill != nil && !(*p.Infill >= 0 && *p.Infill <= 100) {
 		errs = append(errs, models.OutOfRange("print.infill", 100, "must be from 0 to 100"))
 	}
 	if p.TimeSeconds != nil && (*p.TimeSeconds < 1 || *p.TimeSeconds > maxPrintTime) {
-		errs = append(errs, models.OutOfRange("print.timeSeconds", maxPrintTime, fmt.Sprintf("must be from 1 to %d", maxPrintTime)))
+		errs = append(errs, models.OutOfRange("print.timeSeconds", maxPrintTime, fmt.Sprintf("must be from 1 to %d",
+			maxPrintTime)))
 	}
 	if p.Rating != nil && (*p.Rating < 1 || *p.Rating > maxRating) {
 		errs = append(errs, models.OutOfRange("print.rating", maxRating, fmt.Sprintf("must be from 1 to %d", maxRating)))
 	}
 	if len(p.FileIDs) > maxPrintedFiles {
-		errs = append(errs, models.OutOfRange("print.fileIds", maxPrintedFiles, fmt.Sprintf("must be at most %d files", maxPrintedFiles)))
+		errs = append(errs, models.OutOfRange("print.fileIds", maxPrintedFiles, fmt.Sprintf("must be at most %d files",
+			maxPrintedFiles)))
 	}
 	return errors.Join(errs...)
 }
@@ -77,14 +80,16 @@ func (p *NewMakePrint) stated() *models.MakePrint {
 // savePrintedFiles replaces the files that were printed for a locked make. They must be finalized
 // files of its thing.
 func savePrintedFiles(ctx context.Context, tx bun.Tx, m *models.Make, ids []int64) error {
-	if _, err := tx.NewDelete().Model((*printedFile)(nil)).Where("make_id = ?", m.ID).Exec(ctx); err != nil || len(ids) == 0 {
+	if _, err := tx.NewDelete().Model((*printedFile)(nil)).Where("make_id = ?", m.ID).Exec(ctx); err != nil ||
+		len(ids) == 0 {
 		return err
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	var found []int64
 	err := tx.NewSelect().Model((*models.File)(nil)).Column("f.id").Where("f.id IN (?)", bun.List(ids)).
-		Where("f.target_type = ? AND f.target_id = ? AND f.state = ?", models.OnThing, m.ThingID, models.Finalized).Scan(ctx, &found)
+		Where("f.target_type = ? AND f.target_id = ? AND f.state = ?", models.OnThing, m.ThingID, models.Finalized).
+		Scan(ctx, &found)
 	if err != nil {
 		return err
 	}

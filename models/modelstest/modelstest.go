@@ -85,15 +85,18 @@ func Published(t *testing.T, core *models.Store, owner auth.Caller) *models.Thin
 // PublishedFile returns a published thing of a user and its file.
 func PublishedFile(t *testing.T, core *models.Store, owner auth.Caller) (*models.Thing, *models.File) {
 	t.Helper()
-	thing, err := core.CreateThing(t.Context(), owner, models.NewThing{Name: "a", Description: "a", License: models.CC, Category: "Art"})
+	thing, err := core.CreateThing(t.Context(), owner, models.NewThing{Name: "a", Description: "a", License: models.CC,
+		Category: "Art"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := uploads.New(core).Upload(t.Context(), owner, uploads.NewUpload{Name: "a.stl", Bytes: strings.NewReader(fmt.Sprint("solid ", thing.ID))})
+	file, err := uploads.New(core).
+		Upload(t.Context(), owner, uploads.NewUpload{Name: "a.stl", Bytes: strings.NewReader(fmt.Sprint("solid ", thing.ID))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := core.Finalize(t.Context(), owner, []models.FinalizeFile{{ID: file.ID}}, models.Target{Type: models.OnThing, ID: thing.ID}); err != nil {
+	if _, err := core.Finalize(t.Context(), owner, []models.FinalizeFile{{ID: file.ID}},
+		models.Target{Type: models.OnThing, ID: thing.ID}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := core.PublishThing(t.Context(), owner, thing.ID, models.Published); err != nil {

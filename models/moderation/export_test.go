@@ -13,7 +13,8 @@ import (
 
 const MaxOpenReports = maxOpenReports
 
-func (s *Store) InsertReport(ctx context.Context, tx bun.Tx, caller auth.Caller, target models.Target, owner int64, reason ReportReason, note string) (id int64, err error) {
+func (s *Store) InsertReport(ctx context.Context, tx bun.Tx, caller auth.Caller, target models.Target, owner int64,
+	reason ReportReason, note string) (id int64, err error) {
 	return s.insertReport(ctx, tx, caller, target, owner, reason, note)
 }
 

@@ -38,16 +38,19 @@ func checkDecision(caller auth.Caller, reason string) error {
 // decision. It signs out a suspended user. change reports whether the decision changes anything. If
 // not, it is not recorded. Decisions on moderators and administrators require an administrator. It
 // opens a transaction.
-func (s *Store) decideOnUser(ctx context.Context, caller auth.Caller, name, reason string, action models.Action, change func(u *models.User) (changed bool), columns ...string) (*models.User, error) {
+func (s *Store) decideOnUser(ctx context.Context, caller auth.Caller, name, reason string, action models.Action,
+	change func(u *models.User) (changed bool), columns ...string) (*models.User, error) {
 	if err := checkDecision(caller, reason); err != nil {
 		return nil, err
 	}
-	return s.account.ChangeUser(ctx, caller, name, action, reason, func(ctx context.Context, tx bun.Tx, u *models.User) (bool, error) {
+	return s.account.ChangeUser(ctx, caller, name, action, reason, func(ctx context.Context, tx bun.Tx,
+		u *models.User) (bool, error) {
 		switch {
 		case u.ID == caller.UserID:
 			return false, models.Invalid("username", "username: you cannot decide on yourself")
 		case u.Role() != auth.Member && !caller.Administers():
-			return false, models.Fail(models.Forbidden, "requires an administrator: %s is a moderator or an administrator", u.Username)
+			return false, models.Fail(models.Forbidden, "requires an administrator: %s is a moderator or an administrator",
+				u.Username)
 		}
 		before := *u
 		if !change(u) {
@@ -83,14 +86,17 @@ func (s *Store) SuspendUser(ctx context.Context, caller auth.Caller, name, reaso
 // UnsuspendUser ends the suspension of a user. If the user is not suspended, nothing changes. The
 // same permissions are required as for SuspendUser.
 func (s *Store) UnsuspendUser(ctx context.Context, caller auth.Caller, name, reason string) (*models.User, error) {
-	return s.decideOnUser(ctx, caller, name, reason, models.UnsuspendedUser, (*models.User).Unsuspend, "suspended_at", "suspension_reason")
+	return s.decideOnUser(ctx, caller, name, reason, models.UnsuspendedUser, (*models.User).Unsuspend, "suspended_at",
+		"suspension_reason")
 }
 
 // SetUserRole changes the role of a user. If the user already has the role, nothing changes. It
 // requires an administrator.
-func (s *Store) SetUserRole(ctx context.Context, caller auth.Caller, name string, role auth.Role, reason string) (*models.User, error) {
+func (s *Store) SetUserRole(ctx context.Context, caller auth.Caller, name string, role auth.Role,
+	reason string) (*models.User, error) {
 	if err := models.RequireAdministrator(caller); err != nil {
 		return nil, err
 	}
-	return s.decideOnUser(ctx, caller, name, reason, models.SetUserRole, func(u *models.User) bool { return u.SetRole(role) }, "is_admin", "is_moderator")
+	return s.decideOnUser(ctx, caller, name, reason, models.SetUserRole,
+		func(u *models.User) bool { return u.SetRole(role) }, "is_admin", "is_moderator")
 }

@@ -74,7 +74,8 @@ type NewReport struct {
 }
 
 // reportable are the types of objects that can be reported, by their names in node IDs.
-var reportable = map[string]models.TargetType{"Thing": models.OnThing, "Make": models.OnMake, "Comment": models.OnComment, "Collection": models.OnCollection, "User": models.OnUser}
+var reportable = map[string]models.TargetType{"Thing": models.OnThing, "Make": models.OnMake,
+	"Comment": models.OnComment, "Collection": models.OnCollection, "User": models.OnUser}
 
 // ReportContent reports an object of another user that the caller can see. If the caller has an
 // open report of the object, it returns that report. It returns BadInput for the caller's own
@@ -86,7 +87,8 @@ func (s *Store) ReportContent(ctx context.Context, caller auth.Caller, n NewRepo
 	ref := models.ParseNodeID(n.NodeID)
 	target := models.Target{Type: reportable[ref.Type], ID: ref.ID}
 	if target.Type == "" {
-		return nil, models.Invalid("nodeId", "nodeId: %.60q is not the id of a thing, a make, a comment, a collection or a user", n.NodeID)
+		return nil, models.Invalid("nodeId",
+			"nodeId: %.60q is not the id of a thing, a make, a comment, a collection or a user", n.NodeID)
 	}
 	var id int64
 	err := s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -101,7 +103,8 @@ func (s *Store) ReportContent(ctx context.Context, caller auth.Caller, n NewRepo
 			return err
 		}
 		if target.Type == models.OnComment && n.Reason == ReportSpam {
-			_, err = tx.NewUpdate().Model((*models.Comment)(nil)).Set("reported_at = coalesce(reported_at, ?)", models.Now()).Where("id = ? AND deleted_at IS NULL", target.ID).Exec(ctx)
+			_, err = tx.NewUpdate().Model((*models.Comment)(nil)).Set("reported_at = coalesce(reported_at, ?)", models.Now()).
+				Where("id = ? AND deleted_at IS NULL", target.ID).Exec(ctx)
 		}
 		return err
 	})
@@ -113,7 +116,8 @@ func (s *Store) ReportContent(ctx context.Context, caller auth.Caller, n NewRepo
 
 // lockVisibleReportable checks that an object exists and that the caller can see it, prevents its
 // deletion until tx ends, and returns the user who created it. For a user, it returns that user.
-func (s *Store) lockVisibleReportable(ctx context.Context, tx bun.Tx, caller auth.Caller, target models.Target) (owner int64, err error) {
+func (s *Store) lockVisibleReportable(ctx context.Context, tx bun.Tx, caller auth.Caller,
+	target models.Target) (owner int64, err error) {
 	switch target.Type {
 	case models.OnUser:
 		u, err := s.core.LockAccount(ctx, tx, target.ID)
@@ -127,7 +131,8 @@ func (s *Store) lockVisibleReportable(ctx context.Context, tx bun.Tx, caller aut
 		if err := comment().Scan(ctx); err != nil {
 			return 0, models.NoSuchIfNoRows(err, "comment", target.ID)
 		}
-		if _, err := s.core.LockVisibleTarget(ctx, tx, caller, models.Target{Type: c.TargetType, ID: c.TargetID}); err != nil {
+		if _, err := s.core.LockVisibleTarget(ctx, tx, caller,
+			models.Target{Type: c.TargetType, ID: c.TargetID}); err != nil {
 			return 0, models.OfHiddenComment(err, c.ID)
 		}
 		err := s.core.DB.ForShare(comment()).Scan(ctx)
@@ -139,17 +144,20 @@ func (s *Store) lockVisibleReportable(ctx context.Context, tx bun.Tx, caller aut
 // insertReport inserts a report of the caller, unless the caller has an open report of the target,
 // and returns the ID of the open report. It returns Conflict if the caller has too many open
 // reports.
-func (s *Store) insertReport(ctx context.Context, tx bun.Tx, caller auth.Caller, target models.Target, owner int64, reason ReportReason, note string) (id int64, err error) {
+func (s *Store) insertReport(ctx context.Context, tx bun.Tx, caller auth.Caller, target models.Target, owner int64,
+	reason ReportReason, note string) (id int64, err error) {
 	// The reporter is locked, so that concurrent calls cannot exceed the limit.
 	if _, err := s.core.LockAccount(ctx, tx, caller.UserID); err != nil {
 		return 0, err
 	}
 	err = tx.NewSelect().Model((*Report)(nil)).Column("rp.id").
-		Where("rp.reporter_id = ? AND rp.target_type = ? AND rp.target_id = ? AND rp.state = ?", caller.UserID, target.Type, target.ID, Open).Scan(ctx, &id)
+		Where("rp.reporter_id = ? AND rp.target_type = ? AND rp.target_id = ? AND rp.state = ?", caller.UserID, target.Type,
+			target.ID, Open).Scan(ctx, &id)
 	if err := models.IgnoreNoRows(err); err != nil || id != 0 {
 		return id, err
 	}
-	open, err := tx.NewSelect().Model((*Report)(nil)).Where("rp.reporter_id = ? AND rp.state = ?", caller.UserID, Open).Count(ctx)
+	open, err := tx.NewSelect().Model((*Report)(nil)).Where("rp.reporter_id = ? AND rp.state = ?", caller.UserID, Open).
+		Count(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -158,7 +166,8 @@ func (s *Store) insertReport(ctx context.Context, tx bun.Tx, caller auth.Caller,
 		e.Limit = maxOpenReports
 		return 0, e
 	}
-	r := &Report{ReporterID: caller.UserID, TargetType: target.Type, TargetID: target.ID, UserID: owner, Reason: reason, Note: note, State: Open, CreatedAt: models.Now()}
+	r := &Report{ReporterID: caller.UserID, TargetType: target.Type, TargetID: target.ID, UserID: owner, Reason: reason,
+		Note: note, State: Open, CreatedAt: models.Now()}
 	if _, err := tx.NewInsert().Model(r).Exec(ctx); err != nil {
 		return 0, err
 	}
@@ -175,7 +184,8 @@ type DecidedReport struct {
 // requires a moderator or an administrator, and a reason. If the report was decided in the same way
 // before, nothing changes; if it was decided differently, it returns Conflict. It returns NotFound
 // for a report that the caller does not see, see [Store.Reports]. It opens a transaction.
-func (s *Store) DecideReport(ctx context.Context, caller auth.Caller, id int64, as ReportState, reason string) (*DecidedReport, error) {
+func (s *Store) DecideReport(ctx context.Context, caller auth.Caller, id int64, as ReportState,
+	reason string) (*DecidedReport, error) {
 	if err := checkDecision(caller, reason); err != nil {
 		return nil, err
 	}
@@ -202,7 +212,8 @@ func (s *Store) DecideReport(ctx context.Context, caller auth.Caller, id int64, 
 			return err
 		}
 		if target.Type == models.OnComment {
-			if _, err := tx.NewUpdate().Model((*models.Comment)(nil)).Set("reported_at = NULL").Where("id = ?", target.ID).Exec(ctx); err != nil {
+			if _, err := tx.NewUpdate().Model((*models.Comment)(nil)).Set("reported_at = NULL").Where("id = ?", target.ID).
+				Exec(ctx); err != nil {
 				return err
 			}
 		}
@@ -226,9 +237,12 @@ func (s *Store) DecideReport(ctx context.Context, caller auth.Caller, id int64, 
 
 // decideReports closes the open reports of an object by a decision of the caller, and returns their
 // IDs.
-func decideReports(ctx context.Context, tx bun.Tx, caller auth.Caller, target models.Target, as ReportState, reason string) (closed []int64, err error) {
-	err = tx.NewUpdate().Model((*Report)(nil)).Set("state = ?, decided_by = ?, decided_at = ?, decision = ?", as, caller.UserID, models.Now(), reason).
-		Where("target_type = ? AND target_id = ? AND state = ?", target.Type, target.ID, Open).Returning("id").Scan(ctx, &closed)
+func decideReports(ctx context.Context, tx bun.Tx, caller auth.Caller, target models.Target, as ReportState,
+	reason string) (closed []int64, err error) {
+	err = tx.NewUpdate().Model((*Report)(nil)).Set("state = ?, decided_by = ?, decided_at = ?, decision = ?", as,
+		caller.UserID, models.Now(), reason).
+		Where("target_type = ? AND target_id = ? AND state = ?", target.Type, target.ID, Open).Returning("id").
+		Scan(ctx, &closed)
 	return closed, models.IgnoreNoRows(err)
 }
 
@@ -262,7 +276,8 @@ func (s *Store) Reports(caller auth.Caller, state ReportState) (models.List, err
 	if err := models.RequireModerator(caller); err != nil {
 		return models.List{}, err
 	}
-	return models.List{DB: s.core.DB.DB, By: database.Order{ID: "rp.id"}, Rows: allReports{state, !caller.Administers()}, Caller: caller.UserID}, nil
+	return models.List{DB: s.core.DB.DB, By: database.Order{ID: "rp.id"}, Rows: allReports{state, !caller.Administers()},
+		Caller: caller.UserID}, nil
 }
 
 // Allows returns nil if the caller may read the report, as [Store.Reports] lists it, else

@@ -29,24 +29,28 @@ func TestReportsAtTheLimit(t *testing.T) {
 		bob := cataloguetest.NewUser(t, s, "bob")
 		var things []*models.Thing
 		for range 3 {
-			thing, err := s.CreateThing(ctx, ada, models.NewThing{Name: "a", Description: "a", License: models.CC, Category: "Art"})
+			thing, err := s.CreateThing(ctx, ada, models.NewThing{Name: "a", Description: "a", License: models.CC,
+				Category: "Art"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.DB.Write.NewRaw("UPDATE things SET state = 'published' WHERE id = ?", thing.ID).Exec(ctx); err != nil {
+			if _, err := s.DB.Write.NewRaw("UPDATE things SET state = 'published' WHERE id = ?", thing.ID).
+				Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 			things = append(things, thing)
 		}
 		report := func(thing *models.Thing) (*moderation.Report, error) {
-			return s.Moderation.ReportContent(ctx, bob, moderation.NewReport{NodeID: thing.NodeID(), Reason: moderation.ReportOther})
+			return s.Moderation.ReportContent(ctx, bob, moderation.NewReport{NodeID: thing.NodeID(),
+				Reason: moderation.ReportOther})
 		}
 		first, err := report(things[0])
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range moderation.MaxOpenReports - 2 {
-			r := &moderation.Report{ReporterID: bob.UserID, TargetType: models.OnComment, TargetID: int64(1_000 + i), UserID: ada.UserID, Reason: moderation.ReportSpam, State: moderation.Open, CreatedAt: models.Now()}
+			r := &moderation.Report{ReporterID: bob.UserID, TargetType: models.OnComment, TargetID: int64(1_000 + i),
+				UserID: ada.UserID, Reason: moderation.ReportSpam, State: moderation.Open, CreatedAt: models.Now()}
 			if _, err := s.DB.Write.NewInsert().Model(r).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
@@ -54,7 +58,8 @@ func TestReportsAtTheLimit(t *testing.T) {
 		// There is room for one report. While its transaction is not committed, another call begins.
 		done := make(chan error, 1)
 		err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-			if _, err := s.Moderation.InsertReport(ctx, tx, bob, models.Target{Type: models.OnThing, ID: things[1].ID}, ada.UserID, moderation.ReportOther, ""); err != nil {
+			if _, err := s.Moderation.InsertReport(ctx, tx, bob, models.Target{Type: models.OnThing, ID: things[1].ID},
+				ada.UserID, moderation.ReportOther, ""); err != nil {
 				return err
 			}
 			go func() {
@@ -76,7 +81,8 @@ func TestReportsAtTheLimit(t *testing.T) {
 		if err := <-done; models.CodeOf(err) != models.Conflict {
 			t.Errorf("one report too many: %v, want %s", err, models.Conflict)
 		}
-		open, err := s.DB.Read.NewSelect().Model((*moderation.Report)(nil)).Where("rp.reporter_id = ? AND rp.state = ?", bob.UserID, moderation.Open).Count(ctx)
+		open, err := s.DB.Read.NewSelect().Model((*moderation.Report)(nil)).Where("rp.reporter_id = ? AND rp.state = ?",
+			bob.UserID, moderation.Open).Count(ctx)
 		if err != nil || open != moderation.MaxOpenReports {
 			t.Errorf("%d open reports (%v), want %d", open, err, moderation.MaxOpenReports)
 		}
@@ -93,7 +99,8 @@ func TestReportBesideDeletion(t *testing.T) {
 		ctx := t.Context()
 		bob := cataloguetest.NewUser(t, s, "bob")
 		thing, _ := cataloguetest.Published(t, s, ada)
-		c, err := s.Comments.CreateComment(ctx, ada, comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: thing.ID}, Body: "Buy this."})
+		c, err := s.Comments.CreateComment(ctx, ada,
+			comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: thing.ID}, Body: "Buy this."})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,10 +111,12 @@ func TestReportBesideDeletion(t *testing.T) {
 			}
 			return s.Comments.HideCommentOfOther(ctx, tx, ada, locked, "")
 		}, func() error {
-			_, err := s.Moderation.ReportContent(ctx, bob, moderation.NewReport{NodeID: c.NodeID(), Reason: moderation.ReportAbuse})
+			_, err := s.Moderation.ReportContent(ctx, bob, moderation.NewReport{NodeID: c.NodeID(),
+				Reason: moderation.ReportAbuse})
 			return err
 		})
-		open, countErr := s.DB.Read.NewSelect().Model((*moderation.Report)(nil)).Where("rp.state = ?", moderation.Open).Count(ctx)
+		open, countErr := s.DB.Read.NewSelect().Model((*moderation.Report)(nil)).Where("rp.state = ?", moderation.Open).
+			Count(ctx)
 		if models.CodeOf(err) != models.NotFound || open != 0 || countErr != nil {
 			t.Errorf("%d open reports (%v), want 0; the call returned %v, want %s", open, countErr, err, models.NotFound)
 		}
@@ -121,7 +130,8 @@ func TestReportsOfModerators(t *testing.T) {
 		ctx := t.Context()
 		scopes := auth.Scopes{auth.Read, auth.Write, auth.Admin}
 		moderator := auth.Caller{UserID: ada.UserID, Role: auth.Moderator, Scopes: scopes}
-		administrator := auth.Caller{UserID: cataloguetest.NewUser(t, s, "admin").UserID, Role: auth.Administrator, Scopes: scopes}
+		administrator := auth.Caller{UserID: cataloguetest.NewUser(t, s, "admin").UserID, Role: auth.Administrator,
+			Scopes: scopes}
 		thing, _ := cataloguetest.Published(t, s, ada)
 		others, _ := cataloguetest.Published(t, s, cataloguetest.NewUser(t, s, "eve"))
 		bob := cataloguetest.NewUser(t, s, "bob")
@@ -146,7 +156,8 @@ func TestReportsOfModerators(t *testing.T) {
 				t.Errorf("%s sees %d reports (%v), want %d", c.caller.Role, n, err, c.want)
 			}
 		}
-		if _, err := s.Moderation.DecideReport(ctx, moderator, about.ID, moderation.Dismissed, "Nothing."); models.CodeOf(err) != models.NotFound {
+		if _, err := s.Moderation.DecideReport(ctx, moderator, about.ID, moderation.Dismissed,
+			"Nothing."); models.CodeOf(err) != models.NotFound {
 			t.Errorf("a moderator decides a report about themselves: %v, want %s", err, models.NotFound)
 		}
 		for id, caller := range map[int64]auth.Caller{other.ID: moderator, about.ID: administrator} {
@@ -162,20 +173,24 @@ func TestReportsOfModerators(t *testing.T) {
 func TestReportsClosedByRestoring(t *testing.T) {
 	cataloguetest.Each(t, func(t *testing.T, s *catalogue.Catalogue, ada auth.Caller) {
 		ctx := t.Context()
-		moderator := auth.Caller{UserID: cataloguetest.NewUser(t, s, "mod").UserID, Role: auth.Moderator, Scopes: auth.Scopes{auth.Read, auth.Write, auth.Admin}}
+		moderator := auth.Caller{UserID: cataloguetest.NewUser(t, s, "mod").UserID, Role: auth.Moderator,
+			Scopes: auth.Scopes{auth.Read, auth.Write, auth.Admin}}
 		thing, _ := cataloguetest.Published(t, s, ada)
-		c, err := s.Comments.CreateComment(ctx, ada, comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: thing.ID}, Body: "Nice."})
+		c, err := s.Comments.CreateComment(ctx, ada,
+			comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: thing.ID}, Body: "Nice."})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := s.Moderation.ReportContent(ctx, cataloguetest.NewUser(t, s, "bob"), moderation.NewReport{NodeID: c.NodeID(), Reason: moderation.ReportSpam})
+		r, err := s.Moderation.ReportContent(ctx, cataloguetest.NewUser(t, s, "bob"), moderation.NewReport{NodeID: c.NodeID(),
+			Reason: moderation.ReportSpam})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.Moderation.RestoreComment(ctx, moderator, c.ID); err != nil {
 			t.Fatal(err)
 		}
-		if r, err = s.Moderation.Report(ctx, r.ID); err != nil || r.State != moderation.Dismissed || r.DecidedBy != moderator.UserID || r.DecidedAt == nil {
+		if r, err = s.Moderation.Report(ctx, r.ID); err != nil || r.State != moderation.Dismissed ||
+			r.DecidedBy != moderator.UserID || r.DecidedAt == nil {
 			t.Errorf("the report is %+v (%v), want that the moderator dismissed it", r, err)
 		}
 	})
@@ -208,11 +223,13 @@ func TestReportsOfDeletedContent(t *testing.T) {
 		}
 		newComment := func() *models.Comment {
 			t.Helper()
-			c, err := s.Comments.CreateComment(ctx, ada, comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: on.ID}, Body: "Buy this."})
+			c, err := s.Comments.CreateComment(ctx, ada,
+				comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: on.ID}, Body: "Buy this."})
 			ok(c, err)
 			return c
 		}
-		things, makes, comments := []*models.Thing{newThing(), newThing()}, []*models.Make{newMake(), newMake()}, []*models.Comment{newComment(), newComment(), newComment(), newComment()}
+		things, makes, comments := []*models.Thing{newThing(), newThing()}, []*models.Make{newMake(), newMake()},
+			[]*models.Comment{newComment(), newComment(), newComment(), newComment()}
 		user, err := s.User(ctx, mod, models.AllUserFields, "ada")
 		ok(user, err)
 		for i, d := range []struct {
@@ -220,18 +237,28 @@ func TestReportsOfDeletedContent(t *testing.T) {
 			want       string // the reason, if a moderator decided
 			delete     func() error
 		}{
-			{"a thing by its creator", things[0].NodeID(), "", func() error { _, err := s.DeleteThing(ctx, ada, things[0].ID, "x"); return err }},
-			{"a thing by a moderator", things[1].NodeID(), "Stolen.", func() error { _, err := s.DeleteThing(ctx, mod, things[1].ID, "Stolen."); return err }},
-			{"a make by its creator", makes[0].NodeID(), "", func() error { _, err := s.Makes.DeleteMake(ctx, ada, makes[0].ID, "x"); return err }},
-			{"a make by a moderator", makes[1].NodeID(), "Fake.", func() error { _, err := s.Makes.DeleteMake(ctx, mod, makes[1].ID, "Fake."); return err }},
-			{"a comment by its author", comments[0].NodeID(), "", func() error { _, err := s.Comments.DeleteComment(ctx, ada, comments[0].ID, "x"); return err }},
-			{"a comment by the owner of the thing", comments[1].NodeID(), "", func() error { _, err := s.Comments.DeleteComment(ctx, bob, comments[1].ID, "x"); return err }},
-			{"a comment by a moderator", comments[2].NodeID(), "Rude.", func() error { _, err := s.Comments.DeleteComment(ctx, mod, comments[2].ID, "Rude."); return err }},
-			{"spam by a moderator", comments[3].NodeID(), "Spam.", func() error { _, err := s.Moderation.ReportSpam(ctx, mod, comments[3].ID); return err }},
-			{"a user by an administrator", user.NodeID(), "A robot.", func() error { _, err := s.Account.DeleteAccount(ctx, mod, "ada", "A robot."); return err }},
+			{"a thing by its creator", things[0].NodeID(), "",
+				func() error { _, err := s.DeleteThing(ctx, ada, things[0].ID, "x"); return err }},
+			{"a thing by a moderator", things[1].NodeID(), "Stolen.",
+				func() error { _, err := s.DeleteThing(ctx, mod, things[1].ID, "Stolen."); return err }},
+			{"a make by its creator", makes[0].NodeID(), "",
+				func() error { _, err := s.Makes.DeleteMake(ctx, ada, makes[0].ID, "x"); return err }},
+			{"a make by a moderator", makes[1].NodeID(), "Fake.",
+				func() error { _, err := s.Makes.DeleteMake(ctx, mod, makes[1].ID, "Fake."); return err }},
+			{"a comment by its author", comments[0].NodeID(), "",
+				func() error { _, err := s.Comments.DeleteComment(ctx, ada, comments[0].ID, "x"); return err }},
+			{"a comment by the owner of the thing", comments[1].NodeID(), "",
+				func() error { _, err := s.Comments.DeleteComment(ctx, bob, comments[1].ID, "x"); return err }},
+			{"a comment by a moderator", comments[2].NodeID(), "Rude.",
+				func() error { _, err := s.Comments.DeleteComment(ctx, mod, comments[2].ID, "Rude."); return err }},
+			{"spam by a moderator", comments[3].NodeID(), "Spam.",
+				func() error { _, err := s.Moderation.ReportSpam(ctx, mod, comments[3].ID); return err }},
+			{"a user by an administrator", user.NodeID(), "A robot.",
+				func() error { _, err := s.Account.DeleteAccount(ctx, mod, "ada", "A robot."); return err }},
 		} {
 			reporter := cataloguetest.NewUser(t, s, fmt.Sprint("reporter-", i))
-			r, err := s.Moderation.ReportContent(ctx, reporter, moderation.NewReport{NodeID: d.node, Reason: moderation.ReportOther})
+			r, err := s.Moderation.ReportContent(ctx, reporter, moderation.NewReport{NodeID: d.node,
+				Reason: moderation.ReportOther})
 			if err != nil {
 				t.Fatalf("%s: %v", d.name, err)
 			}
@@ -245,8 +272,10 @@ func TestReportsOfDeletedContent(t *testing.T) {
 			if d.want != "" {
 				wantBy = mod.UserID
 			}
-			if r.State != moderation.Resolved || r.DecidedBy != wantBy || (r.DecidedAt != nil) != (wantBy != 0) || r.Decision != d.want {
-				t.Errorf("%s: %s by %d at %v for %q, want %s by %d for %q", d.name, r.State, r.DecidedBy, r.DecidedAt, r.Decision, moderation.Resolved, wantBy, d.want)
+			if r.State != moderation.Resolved || r.DecidedBy != wantBy || (r.DecidedAt != nil) != (wantBy != 0) ||
+				r.Decision != d.want {
+				t.Errorf("%s: %s by %d at %v for %q, want %s by %d for %q", d.name, r.State, r.DecidedBy, r.DecidedAt, r.Decision,
+					moderation.Resolved, wantBy, d.want)
 			}
 		}
 		ok(s.Maintenance.CollectGarbage(ctx, 0, false))
@@ -265,7 +294,8 @@ func TestReasonsOfDeletions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		comment, err := s.Comments.CreateComment(ctx, ada, comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: thing.ID}, Body: "Buy this."})
+		comment, err := s.Comments.CreateComment(ctx, ada,
+			comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: thing.ID}, Body: "Buy this."})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -282,7 +312,8 @@ func TestReasonsOfDeletions(t *testing.T) {
 			},
 			"account": func(reason string) error { _, err := s.Account.DeleteAccount(ctx, mod, "ada", reason); return err },
 		} {
-			for what, reason := range map[string]string{"blank": " ", "NUL": "a\x00b", "invalid UTF-8": "\xff", "too long": strings.Repeat("x", models.MaxReason+1)} {
+			for what, reason := range map[string]string{"blank": " ", "NUL": "a\x00b", "invalid UTF-8": "\xff",
+				"too long": strings.Repeat("x", models.MaxReason+1)} {
 				if err := del(reason); models.CodeOf(err) != models.BadInput {
 					t.Errorf("%s, %s reason: %v, want BadInput", object, what, err)
 				}

@@ -53,10 +53,12 @@ func (s *Store) RestoreComment(ctx context.Context, caller auth.Caller, id int64
 				return nil
 			}
 			c.ReportedAt = nil
-			if _, err := decideReports(ctx, tx, caller, models.Target{Type: models.OnComment, ID: id}, Dismissed, ""); err != nil {
+			if _, err := decideReports(ctx, tx, caller, models.Target{Type: models.OnComment, ID: id}, Dismissed,
+				""); err != nil {
 				return err
 			}
-			return s.core.Record(ctx, tx, caller, models.ModerationEntry{Action: models.DismissedSpam, UserID: c.OwnerID, ThingID: c.ThingID, ObjectID: id})
+			return s.core.Record(ctx, tx, caller, models.ModerationEntry{Action: models.DismissedSpam, UserID: c.OwnerID,
+				ThingID: c.ThingID, ObjectID: id})
 		}
 		if c.SpamBody == "" {
 			return models.Fail(models.Conflict, "comment %d was not hidden as spam: its text is gone", id)
@@ -65,12 +67,14 @@ func (s *Store) RestoreComment(ctx context.Context, caller auth.Caller, id int64
 		if err := c.AddCounts(ctx, tx, 1); err != nil {
 			return err
 		}
-		return s.core.Record(ctx, tx, caller, models.ModerationEntry{Action: models.RestoredComment, UserID: c.OwnerID, ThingID: c.ThingID, ObjectID: id})
+		return s.core.Record(ctx, tx, caller, models.ModerationEntry{Action: models.RestoredComment, UserID: c.OwnerID,
+			ThingID: c.ThingID, ObjectID: id})
 	})
 }
 
 // moderateComment locks a comment that the caller can see, calls change, and stores the result.
-func (s *Store) moderateComment(ctx context.Context, caller auth.Caller, id int64, change func(context.Context, bun.Tx, *models.Comment) error) (*models.Comment, error) {
+func (s *Store) moderateComment(ctx context.Context, caller auth.Caller, id int64, change func(context.Context, bun.Tx,
+	*models.Comment) error) (*models.Comment, error) {
 	if _, err := s.core.Comment(ctx, caller, models.CommentAccess, id); err != nil {
 		return nil, err
 	}
@@ -86,7 +90,8 @@ func (s *Store) moderateComment(ctx context.Context, caller auth.Caller, id int6
 		if err := s.core.RenderTo(ctx, &html, models.CommentBody, &c.Body); err != nil {
 			return err
 		}
-		_, err = html.Update(tx.NewUpdate().Model(c).Column("body", "spam_body", "reported_at", "modified_at", "deleted_at").WherePK()).Exec(ctx)
+		_, err = html.Update(tx.NewUpdate().Model(c).Column("body", "spam_body", "reported_at", "modified_at", "deleted_at").
+			WherePK()).Exec(ctx)
 		return err
 	})
 	if err != nil {

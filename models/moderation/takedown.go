@@ -19,7 +19,8 @@ import (
 // creator unless they are an administrator. If the thing is already taken down, the reason is
 // replaced. It opens a transaction.
 func (s *Store) TakeDownThing(ctx context.Context, caller auth.Caller, id int64, reason string) (*models.Thing, error) {
-	return s.decideOnThing(ctx, caller, id, reason, models.TookDownThing, func(ctx context.Context, tx bun.Tx, t *models.Thing) (bool, error) {
+	return s.decideOnThing(ctx, caller, id, reason, models.TookDownThing, func(ctx context.Context, tx bun.Tx,
+		t *models.Thing) (bool, error) {
 		at := models.Now()
 		if !t.IsTakenDown() {
 			t.HiddenState = t.State
@@ -30,7 +31,8 @@ func (s *Store) TakeDownThing(ctx context.Context, caller auth.Caller, id int64,
 		if was != models.Published {
 			return true, nil
 		}
-		return true, errors.Join(s.core.CountAsPublished(ctx, tx, t, -1), s.core.Raise(ctx, tx, models.ThingUnpublished{Thing: t}))
+		return true, errors.Join(s.core.CountAsPublished(ctx, tx, t, -1),
+			s.core.Raise(ctx, tx, models.ThingUnpublished{Thing: t}))
 	})
 }
 
@@ -38,7 +40,8 @@ func (s *Store) TakeDownThing(ctx context.Context, caller auth.Caller, id int64,
 // if its only model was removed during the takedown. The same permissions are required as for
 // TakeDownThing. If the thing is not taken down, nothing changes. It opens a transaction.
 func (s *Store) RestoreThing(ctx context.Context, caller auth.Caller, id int64, reason string) (*models.Thing, error) {
-	return s.decideOnThing(ctx, caller, id, reason, models.RestoredThing, func(ctx context.Context, tx bun.Tx, t *models.Thing) (bool, error) {
+	return s.decideOnThing(ctx, caller, id, reason, models.RestoredThing, func(ctx context.Context, tx bun.Tx,
+		t *models.Thing) (bool, error) {
 		if !t.IsTakenDown() {
 			return false, nil
 		}
@@ -46,13 +49,15 @@ func (s *Store) RestoreThing(ctx context.Context, caller auth.Caller, id int64, 
 		if t.State != models.Published {
 			return true, nil
 		}
-		return true, errors.Join(s.core.CountAsPublished(ctx, tx, t, 1), s.core.Raise(ctx, tx, models.ThingPublished{Thing: t}))
+		return true, errors.Join(s.core.CountAsPublished(ctx, tx, t, 1),
+			s.core.Raise(ctx, tx, models.ThingPublished{Thing: t}))
 	})
 }
 
 // decideOnThing locks a thing, changes it, and records the decision. change reports whether the
 // decision changes anything. If not, it is not recorded.
-func (s *Store) decideOnThing(ctx context.Context, caller auth.Caller, id int64, reason string, action models.Action, change func(context.Context, bun.Tx, *models.Thing) (changed bool, err error)) (*models.Thing, error) {
+func (s *Store) decideOnThing(ctx context.Context, caller auth.Caller, id int64, reason string, action models.Action,
+	change func(context.Context, bun.Tx, *models.Thing) (changed bool, err error)) (*models.Thing, error) {
 	if err := checkDecision(caller, reason); err != nil {
 		return nil, err
 	}
@@ -67,13 +72,15 @@ func (s *Store) decideOnThing(ctx context.Context, caller auth.Caller, id int64,
 		if changed, err := change(ctx, tx, t); err != nil || !changed {
 			return err
 		}
-		if _, err := tx.NewUpdate().Model(t).Column("state", "hidden_state", "featured_at", "taken_down_at", "takedown_reason").WherePK().Exec(ctx); err != nil {
+		if _, err := tx.NewUpdate().Model(t).Column("state", "hidden_state", "featured_at", "taken_down_at",
+			"takedown_reason").WherePK().Exec(ctx); err != nil {
 			return err
 		}
 		if err := s.core.DB.Index(ctx, tx, models.ThingIndex, id); err != nil {
 			return err
 		}
-		return s.core.Record(ctx, tx, caller, models.ModerationEntry{Action: action, UserID: t.OwnerID, ThingID: id, Reason: reason})
+		return s.core.Record(ctx, tx, caller, models.ModerationEntry{Action: action, UserID: t.OwnerID, ThingID: id,
+			Reason: reason})
 	})
 	if err != nil {
 		return nil, err
@@ -108,7 +115,8 @@ func (s *Store) RestoreMake(ctx context.Context, caller auth.Caller, id int64) (
 				return err
 			}
 		}
-		if err := s.core.Record(ctx, tx, caller, models.ModerationEntry{Action: models.RestoredMake, UserID: m.OwnerID, ObjectID: id}); err != nil {
+		if err := s.core.Record(ctx, tx, caller, models.ModerationEntry{Action: models.RestoredMake, UserID: m.OwnerID,
+			ObjectID: id}); err != nil {
 			return err
 		}
 		return s.core.DB.Index(ctx, tx, models.MakeIndex, id)

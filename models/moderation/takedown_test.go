@@ -28,7 +28,8 @@ func TestDecisionsWithoutEffect(t *testing.T) {
 		thing, _ := cataloguetest.Published(t, s, ada)
 		count := func() (entries, notifications int) {
 			t.Helper()
-			err := s.DB.Read.NewRaw("SELECT (SELECT count(*) FROM moderation_log), (SELECT count(*) FROM notifications WHERE user_id = ?)", ada.UserID).
+			err := s.DB.Read.NewRaw(
+				"SELECT (SELECT count(*) FROM moderation_log), (SELECT count(*) FROM notifications WHERE user_id = ?)", ada.UserID).
 				Scan(ctx, &entries, &notifications)
 			if err != nil {
 				t.Fatal(err)
@@ -43,7 +44,8 @@ func TestDecisionsWithoutEffect(t *testing.T) {
 				t.Fatalf("%s: %v", what, err)
 			}
 			if after, notified := count(); after-entries != want || notified-notifications != want {
-				t.Errorf("%s: %d entries of the log and %d notifications, want %d of each", what, after-entries, notified-notifications, want)
+				t.Errorf("%s: %d entries of the log and %d notifications, want %d of each", what, after-entries,
+					notified-notifications, want)
 			}
 		}
 		restore := func() error {
@@ -96,7 +98,9 @@ func TestOwnDecisions(t *testing.T) {
 			t.Fatal(err)
 		}
 		var entries, notifications int
-		err = s.DB.Read.NewRaw("SELECT (SELECT count(*) FROM moderation_log WHERE thing_id = ?), (SELECT count(*) FROM notifications)", thing.ID).Scan(ctx, &entries, &notifications)
+		err = s.DB.Read.NewRaw(
+			"SELECT (SELECT count(*) FROM moderation_log WHERE thing_id = ?), (SELECT count(*) FROM notifications)", thing.ID).
+			Scan(ctx, &entries, &notifications)
 		if err != nil || entries != 1 || notifications != 0 {
 			t.Errorf("got %d entries of the log and %d notifications (%v), want 1 and 0", entries, notifications, err)
 		}
@@ -112,7 +116,8 @@ func TestDecisionsOfNotifications(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		staff := auth.Caller{UserID: admin.ID, Role: auth.Administrator, Scopes: auth.Scopes{auth.Read, auth.Write, auth.Admin}}
+		staff := auth.Caller{UserID: admin.ID, Role: auth.Administrator, Scopes: auth.Scopes{auth.Read, auth.Write,
+			auth.Admin}}
 		thing, _ := cataloguetest.Published(t, s, ada)
 		ben := cataloguetest.NewUser(t, s, "ben")
 		onUser := func(decide func(context.Context, auth.Caller, string, string) (*models.User, error)) func(string) error {
@@ -154,7 +159,8 @@ func TestDecisionsOfNotifications(t *testing.T) {
 		}
 		var got []string
 		err = s.DB.Read.NewRaw("SELECT coalesce(ml.action || ' ' || ml.reason, n.kind) FROM notifications AS n "+
-			"LEFT JOIN moderation_log AS ml ON ml.id = n.decision_id WHERE n.user_id = ? ORDER BY n.id", ada.UserID).Scan(ctx, &got)
+			"LEFT JOIN moderation_log AS ml ON ml.id = n.decision_id WHERE n.user_id = ? ORDER BY n.id", ada.UserID).
+			Scan(ctx, &got)
 		if want = append(want, "follow"); err != nil || !slices.Equal(got, want) {
 			t.Errorf("got %q (%v), want %q", got, err, want)
 		}
@@ -179,7 +185,8 @@ func TestDecisionsOnOwnContent(t *testing.T) {
 		}
 		comment := func(thing *models.Thing) *models.Comment {
 			t.Helper()
-			c, err := s.Comments.CreateComment(ctx, ada, comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: thing.ID}, Body: "Buy this."})
+			c, err := s.Comments.CreateComment(ctx, ada,
+				comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: thing.ID}, Body: "Buy this."})
 			ok(c, err)
 			return c
 		}
@@ -203,22 +210,34 @@ func TestDecisionsOnOwnContent(t *testing.T) {
 			call func(caller auth.Caller) (any, error)
 		}{
 			{"feature a thing", func(c auth.Caller) (any, error) { return s.Moderation.FeatureThing(ctx, c, public.ID, true) }},
-			{"take a thing down", func(c auth.Caller) (any, error) { return s.Moderation.TakeDownThing(ctx, c, public.ID, "Mine.") }},
-			{"replace the reason", func(c auth.Caller) (any, error) { return s.Moderation.TakeDownThing(ctx, c, down.ID, "A vase.") }},
+			{"take a thing down", func(c auth.Caller) (any, error) {
+				return s.Moderation.TakeDownThing(ctx, c, public.ID,
+					"Mine.")
+			}},
+			{"replace the reason", func(c auth.Caller) (any, error) {
+				return s.Moderation.TakeDownThing(ctx, c, down.ID,
+					"A vase.")
+			}},
 			{"change a taken-down thing", func(c auth.Caller) (any, error) {
 				return s.UpdateThing(ctx, c, models.ThingChange{ID: down.ID, Name: &name})
 			}},
 			{"delete its model", func(c auth.Caller) (any, error) {
 				return s.Files.DeleteFile(ctx, c, files.FileDeletion{ID: model.ID, Reason: "Mine."})
 			}},
-			{"restore a thing", func(c auth.Caller) (any, error) { return s.Moderation.RestoreThing(ctx, c, down.ID, "A vase.") }},
+			{"restore a thing", func(c auth.Caller) (any, error) {
+				return s.Moderation.RestoreThing(ctx, c, down.ID,
+					"A vase.")
+			}},
 			{"change a hidden make", func(c auth.Caller) (any, error) {
 				return s.Makes.UpdateMake(ctx, c, makes.Change{ID: hidden.ID, Description: &description})
 			}},
 			{"delete a taken-down thing", func(c auth.Caller) (any, error) { return s.DeleteThing(ctx, c, other.ID, "") }},
 			{"restore a make", func(c auth.Caller) (any, error) { return s.Moderation.RestoreMake(ctx, c, hidden.ID) }},
 			{"restore a comment", func(c auth.Caller) (any, error) { return s.Moderation.RestoreComment(ctx, c, spam.ID) }},
-			{"dismiss a report of a comment", func(c auth.Caller) (any, error) { return s.Moderation.RestoreComment(ctx, c, reported.ID) }},
+			{"dismiss a report of a comment", func(c auth.Caller) (any, error) {
+				return s.Moderation.RestoreComment(ctx, c,
+					reported.ID)
+			}},
 		} {
 			if _, err := d.call(as(ada, auth.Moderator)); models.CodeOf(err) != models.Forbidden {
 				t.Errorf("%s as a moderator: %v, want %q", d.name, err, models.Forbidden)
@@ -250,7 +269,8 @@ func TestNotificationsOfDecisionsOnContent(t *testing.T) {
 		gone, _ := cataloguetest.Published(t, s, ada)
 		newComment := func() int64 {
 			t.Helper()
-			c, err := s.Comments.CreateComment(ctx, ada, comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: own.ID}, Body: "Buy this."})
+			c, err := s.Comments.CreateComment(ctx, ada,
+				comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: own.ID}, Body: "Buy this."})
 			ok(c, err)
 			return c.ID
 		}
@@ -278,8 +298,9 @@ func TestNotificationsOfDecisionsOnContent(t *testing.T) {
 		ok(s.Moderation.ReportSpam(ctx, mod, spam))
 		ok(s.Moderation.RestoreComment(ctx, mod, spam))
 		var got []string
-		err = s.DB.Read.NewRaw("SELECT n.target_type || ' ' || n.target_id || ' ' || ml.action || ' ' || ml.reason FROM notifications AS n "+
-			"JOIN moderation_log AS ml ON ml.id = n.decision_id WHERE n.user_id = ? ORDER BY n.id", ada.UserID).Scan(ctx, &got)
+		err = s.DB.Read.NewRaw(
+			"SELECT n.target_type || ' ' || n.target_id || ' ' || ml.action || ' ' || ml.reason FROM notifications AS n "+
+				"JOIN moderation_log AS ml ON ml.id = n.decision_id WHERE n.user_id = ? ORDER BY n.id", ada.UserID).Scan(ctx, &got)
 		ok(nil, err)
 		want := []string{
 			fmt.Sprint("user ", ada.UserID, " delete_file Empty."),
@@ -314,7 +335,8 @@ func TestDeletedAfterSpam(t *testing.T) {
 			{"the owner of the thing", ada, true},
 			{"a moderator", mod, false},
 		} {
-			comment, err := s.Comments.CreateComment(ctx, bob, comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: thing.ID}, Body: "Buy this."})
+			comment, err := s.Comments.CreateComment(ctx, bob,
+				comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: thing.ID}, Body: "Buy this."})
 			if err == nil {
 				_, err = s.Moderation.ReportSpam(ctx, mod, comment.ID)
 			}
@@ -324,7 +346,8 @@ func TestDeletedAfterSpam(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.Moderation.RestoreComment(ctx, mod, comment.ID); (err != nil) != c.final || c.final && models.CodeOf(err) != models.Conflict {
+			if _, err := s.Moderation.RestoreComment(ctx, mod, comment.ID); (err != nil) != c.final || c.final &&
+				models.CodeOf(err) != models.Conflict {
 				t.Errorf("restoring after %s deleted it: %v, want an error: %v", c.name, err, c.final)
 			}
 		}

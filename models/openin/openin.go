@@ -59,7 +59,8 @@ func (s *Store) Content(ctx context.Context, o URL, count bool) (*models.File, s
 	fresh := false
 	err = s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		fresh = false
-		result, err := tx.NewInsert().Model(&openedURL{Token: o.Token, ExpiresAt: o.Expires}).On("CONFLICT DO NOTHING").Exec(ctx)
+		result, err := tx.NewInsert().Model(&openedURL{Token: o.Token, ExpiresAt: o.Expires}).On("CONFLICT DO NOTHING").
+			Exec(ctx)
 		if err != nil {
 			return err
 		}
@@ -67,7 +68,8 @@ func (s *Store) Content(ctx context.Context, o URL, count bool) (*models.File, s
 			return err
 		}
 		fresh = true
-		return s.activity.InsertDownload(ctx, tx, &activity.Download{UserID: o.UserID, FileID: f.ID, ThingID: f.ThingID, CreatedAt: models.Now()})
+		return s.activity.InsertDownload(ctx, tx, &activity.Download{UserID: o.UserID, FileID: f.ID, ThingID: f.ThingID,
+			CreatedAt: models.Now()})
 	})
 	if database.IsForeignKey(err) {
 		err = models.NoSuch("file", o.FileID)
@@ -83,11 +85,13 @@ func (s *Store) Content(ctx context.Context, o URL, count bool) (*models.File, s
 
 // Opens reports whether programs can open a file: a model of a thing that is not taken down.
 func Opens(f *models.File, caller auth.Caller) bool {
-	return f.State == models.Finalized && f.Kind == models.Model && f.IsAvailable() && !f.TakenDown() && f.Allows(caller) == nil
+	return f.State == models.Finalized && f.Kind == models.Model && f.IsAvailable() && !f.TakenDown() &&
+		f.Allows(caller) == nil
 }
 
 // expire deletes the URLs that have expired.
 func (s *Store) expire(ctx context.Context) error {
-	_, err := s.core.DB.ExecAgain(ctx, s.core.DB.Write.NewDelete().Model((*openedURL)(nil)).Where("expires_at < ?", models.Now()))
+	_, err := s.core.DB.ExecAgain(ctx, s.core.DB.Write.NewDelete().Model((*openedURL)(nil)).
+		Where("expires_at < ?", models.Now()))
 	return err
 }

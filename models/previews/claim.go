@@ -80,7 +80,8 @@ func (s *Store) claimPreview(ctx context.Context) (p *models.Preview, end func()
 	at, full := models.Now(), s.generating.full(s.core.Options.PreviewWorkers)
 	lost, ahead := at.Add(-previewLost), at.Add(previewAhead)
 	// A read comes first, because on SQLite it does not wait for the writer.
-	ready, err := s.core.DB.Read.NewSelect().Table("previews").Where(claimable, at, lost, ahead, preview.Version).Where("owner_id NOT IN (?)", bun.List(full)).Exists(ctx)
+	ready, err := s.core.DB.Read.NewSelect().Table("previews").Where(claimable, at, lost, ahead, preview.Version).
+		Where("owner_id NOT IN (?)", bun.List(full)).Exists(ctx)
 	if err != nil || !ready {
 		return nil, nil, err
 	}
@@ -88,12 +89,15 @@ func (s *Store) claimPreview(ctx context.Context) (p *models.Preview, end func()
 		Where(claimable, at, lost, ahead, preview.Version).Where("owner_id NOT IN (?)", bun.List(full)).GroupExpr("owner_id")
 	took := s.core.DB.Write.NewSelect().TableExpr("previews AS r").ColumnExpr("coalesce(sum(r.took_ms), 0)").
 		Where("r.owner_id = o.owner_id AND r.begun_at > ?", at.Add(-previewShare))
-	next := s.core.DB.Write.NewSelect().TableExpr("(?) AS o", oldest).ColumnExpr("o.id").OrderExpr("(?), o.id", took).Limit(1)
+	next := s.core.DB.Write.NewSelect().TableExpr("(?) AS o", oldest).ColumnExpr("o.id").OrderExpr("(?), o.id", took).
+		Limit(1)
 	var rows []*models.Preview
 	// The conditions are repeated: if two nodes choose the same preview, PostgreSQL evaluates them
 	// again for the second one.
-	err = s.core.DB.Write.NewUpdate().Model(&rows).Set("state = ?", models.PreviewRunning).Set("attempts = attempts + 1").Set("stage = ''").Set("progress = 0").
-		Set("error = ''").Set("version = ?", preview.Version).Set("beat_at = ?", at).Set("begun_at = ?", at).Set("took_ms = 0").
+	err = s.core.DB.Write.NewUpdate().Model(&rows).Set("state = ?", models.PreviewRunning).Set("attempts = attempts + 1").
+		Set("stage = ''").Set("progress = 0").
+		Set("error = ''").Set("version = ?", preview.Version).Set("beat_at = ?", at).Set("begun_at = ?", at).
+		Set("took_ms = 0").
 		Where("id = (?)", next).Where(claimable, at, lost, ahead, preview.Version).
 		Returning("id, sha256, subject, version, state, owner_id, attempts, outages, begun_at, beat_at").Scan(ctx)
 	if err != nil || len(rows) == 0 {
@@ -143,7 +147,8 @@ func (s *Store) beat(ctx context.Context, p *models.Preview) (at func(stage stri
 // number of the attempt is not enough, because it starts from 1 again when the preview is scheduled
 // again.
 func attempt(q *bun.UpdateQuery, p *models.Preview) *bun.UpdateQuery {
-	return q.Where("id = ? AND state = ? AND attempts = ? AND begun_at = ?", p.ID, models.PreviewRunning, p.Attempts, p.BegunAt)
+	return q.Where("id = ? AND state = ? AND attempts = ? AND begun_at = ?", p.ID, models.PreviewRunning, p.Attempts,
+		p.BegunAt)
 }
 
 // took returns the duration of the attempt so far in milliseconds.
@@ -154,7 +159,8 @@ func took(p *models.Preview, at time.Time) int64 { return max(1, at.Sub(*p.Begun
 func (s *Store) failPreview(ctx context.Context, p *models.Preview, reason preview.Reason, why string) error {
 	p.State = models.PreviewFailed
 	return s.endPreview(ctx, p, func(q *bun.UpdateQuery, at time.Time) {
-		q.Set("state = ?", models.PreviewFailed).Set("error = ?", why).Set("reason = ?", reason).Set("beat_at = ?", at).Set("outages = 0")
+		q.Set("state = ?", models.PreviewFailed).Set("error = ?", why).Set("reason = ?", reason).Set("beat_at = ?", at).
+			Set("outages = 0")
 	})
 }
 
@@ -166,7 +172,8 @@ func (s *Store) retryPreview(ctx context.Context, p *models.Preview, why string)
 	}
 	p.State = models.PreviewWaiting
 	return s.endPreview(ctx, p, func(q *bun.UpdateQuery, at time.Time) {
-		q.Set("state = ?", models.PreviewWaiting).Set("beat_at = ?", at.Add(time.Duration(p.Attempts*p.Attempts)*2*time.Second)).Set("outages = 0")
+		q.Set("state = ?", models.PreviewWaiting).
+			Set("beat_at = ?", at.Add(time.Duration(p.Attempts*p.Attempts)*2*time.Second)).Set("outages = 0")
 	})
 }
 
@@ -183,7 +190,8 @@ func (s *Store) releasePreview(ctx context.Context, p *models.Preview) error {
 func (s *Store) postponePreview(ctx context.Context, p *models.Preview) error {
 	return s.endPreview(ctx, p, func(q *bun.UpdateQuery, at time.Time) {
 		wait := min(previewOutage<<min(p.Outages, 10), maxPreviewOutage)
-		q.Set("state = ?", models.PreviewWaiting).Set("attempts = attempts - 1").Set("outages = outages + 1").Set("beat_at = ?", at.Add(wait))
+		q.Set("state = ?", models.PreviewWaiting).Set("attempts = attempts - 1").Set("outages = outages + 1").
+			Set("beat_at = ?", at.Add(wait))
 	})
 }
 

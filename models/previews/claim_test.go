@@ -121,7 +121,8 @@ func TestRescheduledPreview(t *testing.T) {
 			return p
 		}
 		older := claim()
-		if _, err := s.core.DB.Write.NewRaw("UPDATE previews SET version = ? WHERE id = ?", preview.Version-1, older.ID).Exec(ctx); err != nil {
+		if _, err := s.core.DB.Write.NewRaw("UPDATE previews SET version = ? WHERE id = ?", preview.Version-1, older.ID).
+			Exec(ctx); err != nil {
 			t.Fatal(err)
 		}
 		if n, err := s.SchedulePreviews(ctx, AgainNone); n != 1 || err != nil {
@@ -156,7 +157,8 @@ func TestNewerPreviews(t *testing.T) {
 		_, file := modelstest.PublishedFile(t, s.core, ada)
 		set := func(state models.PreviewState) {
 			t.Helper()
-			if _, err := s.core.DB.Write.NewRaw("UPDATE previews SET version = ?, state = ?", preview.Version+1, state).Exec(ctx); err != nil {
+			if _, err := s.core.DB.Write.NewRaw("UPDATE previews SET version = ?, state = ?", preview.Version+1, state).
+				Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -192,7 +194,8 @@ func TestNewerPreviews(t *testing.T) {
 			t.Error(err)
 		}
 		if p := only(); p.State != models.PreviewWaiting || p.Version != preview.Version+1 || claimed() {
-			t.Errorf("a preview with a missing part is %s in version %d, want waiting in %d, for a newer node", p.State, p.Version, preview.Version+1)
+			t.Errorf("a preview with a missing part is %s in version %d, want waiting in %d, for a newer node", p.State,
+				p.Version, preview.Version+1)
 		}
 	})
 }
@@ -203,7 +206,8 @@ func TestPreviewAfterClockWasAhead(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		modelstest.Published(t, s.core, ada)
 		for _, state := range []models.PreviewState{models.PreviewWaiting, models.PreviewRunning} {
-			if _, err := s.core.DB.Write.NewUpdate().Model((*models.Preview)(nil)).Set("state = ?, beat_at = ?", state, models.Now().AddDate(1, 0, 0)).Where("true").Exec(t.Context()); err != nil {
+			if _, err := s.core.DB.Write.NewUpdate().Model((*models.Preview)(nil)).Set("state = ?, beat_at = ?", state,
+				models.Now().AddDate(1, 0, 0)).Where("true").Exec(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			p, end, err := s.claimPreview(t.Context())

@@ -17,24 +17,30 @@ const maxAlike = 200
 // Duplicates lists, for mesh files, the other files of things that have the same shape and are
 // visible to the caller, the newest first. It considers the latest 200 contents of a shape.
 func (s *Store) Duplicates(caller auth.Caller) models.List {
-	return models.List{DB: s.core.DB.DB, By: database.Order{ID: "f.id"}, Rows: duplicates{}, Caller: caller.UserID}.Bounded(models.MaxFound)
+	return models.List{DB: s.core.DB.DB, By: database.Order{ID: "f.id"}, Rows: duplicates{},
+		Caller: caller.UserID}.Bounded(models.MaxFound)
 }
 
 type duplicates struct{}
 
 func (duplicates) Select(b *database.Builder, fileID any) *bun.SelectQuery {
-	shape := b.Select().TableExpr("files AS o").Join("JOIN previews AS op ON op.id = o.preview_id").ColumnExpr("op.shape_id").Where("o.id = ?", fileID)
-	alike := b.Select().TableExpr("previews AS p").ColumnExpr("p.id").Where("p.shape_id = (?)", shape).OrderExpr("p.id DESC").Limit(maxAlike)
+	shape := b.Select().TableExpr("files AS o").Join("JOIN previews AS op ON op.id = o.preview_id").
+		ColumnExpr("op.shape_id").Where("o.id = ?", fileID)
+	alike := b.Select().TableExpr("previews AS p").ColumnExpr("p.id").Where("p.shape_id = (?)", shape).
+		OrderExpr("p.id DESC").Limit(maxAlike)
 	q := b.Select()
 	if b.Dialect.KeepsJoinOrder() {
 		// CROSS JOIN makes SQLite join the tables in this order, from the few previews to their files.
-		q = q.TableExpr("(?) AS p", alike).Join("CROSS JOIN files AS f CROSS JOIN things AS t").Where("f.preview_id = p.id AND t.id = f.thing_id")
+		q = q.TableExpr("(?) AS p", alike).Join("CROSS JOIN files AS f CROSS JOIN things AS t").
+			Where("f.preview_id = p.id AND t.id = f.thing_id")
 	} else {
 		// With an array, PostgreSQL uses the index. With a subquery, it would join all files.
-		q = q.TableExpr("files AS f").Join("JOIN things AS t ON t.id = f.thing_id").Where("f.preview_id ?", b.Dialect.OneOf(alike))
+		q = q.TableExpr("files AS f").Join("JOIN things AS t ON t.id = f.thing_id").
+			Where("f.preview_id ?", b.Dialect.OneOf(alike))
 	}
 	// The condition <> 0 lets the engines use the partial index on preview_id.
-	return q.Where("f.preview_id <> 0 AND f.id <> ? AND f.target_type = ? AND (t.state = ? OR t.owner_id = ?)", fileID, models.OnThing, models.Published, b.Arg(database.CallerArg))
+	return q.Where("f.preview_id <> 0 AND f.id <> ? AND f.target_type = ? AND (t.state = ? OR t.owner_id = ?)", fileID,
+		models.OnThing, models.Published, b.Arg(database.CallerArg))
 }
 
 // shapeLock is the key of the advisory lock that is held while shapes are assigned. Without it, two
@@ -52,7 +58,8 @@ func assignShape(ctx context.Context, tx bun.Tx, p *models.Preview) error {
 			Mesh    *preview.Mesh `bun:"type:jsonb"`
 		}
 		share := tx.NewSelect().TableExpr("shape_keys").ColumnExpr("preview_id").Where("key IN (?)", bun.List(p.Mesh.Keys))
-		err := tx.NewSelect().TableExpr("previews AS p").ColumnExpr("p.shape_id, p.mesh").Where("p.id IN (?) AND p.id <> ? AND p.shape_id IS NOT NULL AND p.mesh IS NOT NULL", share, p.ID).
+		err := tx.NewSelect().TableExpr("previews AS p").ColumnExpr("p.shape_id, p.mesh").
+			Where("p.id IN (?) AND p.id <> ? AND p.shape_id IS NOT NULL AND p.mesh IS NOT NULL", share, p.ID).
 			OrderExpr("p.id").Limit(maxAlike).Scan(ctx, &candidates)
 		if err != nil {
 			return err
@@ -82,7 +89,8 @@ func (s *Store) AssignShapes(ctx context.Context) (assigned int, err error) {
 			if err := s.core.DB.AdvisoryLock(ctx, tx, shapeLock); err != nil {
 				return err
 			}
-			shapeless := tx.NewSelect().Model(&rows).Column("p.id", "p.mesh").Where("p.shape_id IS NULL AND p.state = 'done' AND p.mesh IS NOT NULL").Order("p.id").Limit(shapeBatch)
+			shapeless := tx.NewSelect().Model(&rows).Column("p.id", "p.mesh").
+				Where("p.shape_id IS NULL AND p.state = 'done' AND p.mesh IS NOT NULL").Order("p.id").Limit(shapeBatch)
 			if err := s.core.DB.ForUpdate(shapeless).Scan(ctx); err != nil {
 				return err
 			}

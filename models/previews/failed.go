@@ -26,7 +26,8 @@ func (a Admin) EachFailedPreview(ctx context.Context, fn func(FailedPreview) err
 			ColumnExpr("p.id, f.id AS file_id, f.name AS file_name, u.username AS owner, p.beat_at AS failed_at, p.error").
 			Join("JOIN files AS f ON f.id = (SELECT min(o.id) FROM files AS o WHERE o.preview_id = p.id AND o.preview_id <> 0)").
 			Join("JOIN users AS u ON u.id = f.owner_id").
-			Where("p.state = ? AND p.id > ?", models.PreviewFailed, last).OrderExpr("p.id").Limit(models.ObjectsAtOnce).Scan(ctx, &rows)
+			Where("p.state = ? AND p.id > ?", models.PreviewFailed, last).OrderExpr("p.id").Limit(models.ObjectsAtOnce).
+			Scan(ctx, &rows)
 		if err != nil || len(rows) == 0 {
 			return err
 		}

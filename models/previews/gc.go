@@ -21,7 +21,8 @@ func (s *Store) CollectPreviews(ctx context.Context, cutoff time.Time, dryRun bo
 	}
 	for last := int64(0); !dryRun; {
 		var rows []*models.Preview
-		err := unused(s.core.DB.Write.NewSelect().Model(&rows).Column("p.id", "p.sha256")).Where("p.id > ?", last).Order("p.id").Limit(models.ObjectsAtOnce).Scan(ctx)
+		err := unused(s.core.DB.Write.NewSelect().Model(&rows).Column("p.id", "p.sha256")).Where("p.id > ?", last).
+			Order("p.id").Limit(models.ObjectsAtOnce).Scan(ctx)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
@@ -31,7 +32,8 @@ func (s *Store) CollectPreviews(ctx context.Context, cutoff time.Time, dryRun bo
 				if err := models.HoldContent(ctx, tx, p.SHA256); err != nil {
 					return err
 				}
-				if still, err := unused(tx.NewSelect().Model((*models.Preview)(nil)).Where("p.id = ?", p.ID)).Exists(ctx); err != nil || !still {
+				if still, err := unused(tx.NewSelect().Model((*models.Preview)(nil)).Where("p.id = ?", p.ID)).
+					Exists(ctx); err != nil || !still {
 					return err
 				}
 				_, err := tx.NewDelete().Model(p).WherePK().Exec(ctx)
@@ -54,7 +56,8 @@ func (s *Store) ReferencedDerived(ctx context.Context, objects []bucket.Object) 
 		}
 	}
 	var rows []*models.Preview
-	if err := s.core.DB.Write.NewSelect().Model(&rows).Column("p.id", "p.sha256", "p.subject", "p.version").Where("p.sha256 IN (?)", bun.List(contents)).Scan(ctx); err != nil {
+	if err := s.core.DB.Write.NewSelect().Model(&rows).Column("p.id", "p.sha256", "p.subject", "p.version").
+		Where("p.sha256 IN (?)", bun.List(contents)).Scan(ctx); err != nil {
 		return nil, err
 	}
 	prefixes := make(map[string][]string, len(rows))
@@ -71,7 +74,8 @@ func (s *Store) ReferencedDerived(ctx context.Context, objects []bucket.Object) 
 }
 
 // EachPreview calls fn with the previews that where selects, by ID.
-func EachPreview(ctx context.Context, db bun.IDB, where func(q *bun.SelectQuery), fn func(p *models.Preview) error) error {
+func EachPreview(ctx context.Context, db bun.IDB, where func(q *bun.SelectQuery),
+	fn func(p *models.Preview) error) error {
 	for last := int64(0); ; {
 		var rows []*models.Preview
 		q := db.NewSelect().Model(&rows).Where("p.id > ?", last).Order("p.id").Limit(models.ObjectsAtOnce)

@@ -36,7 +36,8 @@ func (s *Store) GeneratePreview(ctx context.Context) (again bool, err error) {
 		return true, s.dropPreview(ctx, p)
 	}
 	if p.Attempts > maxPreviewAttempts {
-		return true, s.failPreview(ctx, p, preview.Interrupted, "The server stopped three times while it processed this file, so it does not try again.")
+		return true, s.failPreview(ctx, p, preview.Interrupted,
+			"The server stopped three times while it processed this file, so it does not try again.")
 	}
 	result, err := s.derive(ctx, p)
 	if err != nil {
@@ -60,7 +61,8 @@ func (s *Store) GeneratePreview(ctx context.Context) (again bool, err error) {
 	case outage.Of(err) != nil:
 		return false, errors.Join(err, s.postponePreview(ctx, p))
 	}
-	return true, errors.Join(err, s.retryPreview(ctx, p, "The file is not the cause; the log of the server has the details."))
+	return true, errors.Join(err,
+		s.retryPreview(ctx, p, "The file is not the cause; the log of the server has the details."))
 }
 
 // previewed passes the outcome and the duration of an attempt to Events.Previewed.
@@ -106,7 +108,8 @@ func (s *Store) dropPreview(ctx context.Context, p *models.Preview) error {
 		if err := models.HoldContent(ctx, tx, p.SHA256); err != nil {
 			return err
 		}
-		if _, err := tx.NewUpdate().Table("files").Set("preview_id = 0").Where("preview_id = ? AND preview_id <> 0", p.ID).Exec(ctx); err != nil {
+		if _, err := tx.NewUpdate().Table("files").Set("preview_id = 0").Where("preview_id = ? AND preview_id <> 0", p.ID).
+			Exec(ctx); err != nil {
 			return err
 		}
 		_, err := tx.NewDelete().Model(p).WherePK().Exec(ctx)
@@ -128,14 +131,16 @@ func (s *Store) finishPreview(ctx context.Context, p *models.Preview, r preview.
 			}
 		}
 		updated, err := attempt(tx.NewUpdate().Model(p), p).
-			Column("state", "stage", "progress", "beat_at", "took_ms", "outages", "picture", "width", "height", "threejs", "glb", "mesh", "printing", "shape_id").Exec(ctx)
+			Column("state", "stage", "progress", "beat_at", "took_ms", "outages", "picture", "width", "height", "threejs", "glb",
+				"mesh", "printing", "shape_id").Exec(ctx)
 		if err != nil {
 			return err
 		}
 		if n, err := updated.RowsAffected(); n == 0 || err != nil {
 			return err
 		}
-		if err := s.core.Raise(ctx, tx, models.PreviewEnded{PreviewID: p.ID, Result: models.PreviewDone}); err != nil || r.Mesh == nil {
+		if err := s.core.Raise(ctx, tx, models.PreviewEnded{PreviewID: p.ID, Result: models.PreviewDone}); err != nil ||
+			r.Mesh == nil {
 			return err
 		}
 		if _, err := tx.NewDelete().Table("shape_keys").Where("preview_id = ?", p.ID).Exec(ctx); err != nil {

@@ -27,7 +27,8 @@ func TestPreviewQueue(t *testing.T) {
 		want(0, 0, 0)
 		modelstest.Published(t, s.core, ada)
 		want(1, 0, 0)
-		if _, err := s.core.DB.Write.NewUpdate().Model((*models.Preview)(nil)).Set("beat_at = ?", models.Now().Add(-5*time.Hour)).Where("true").Exec(ctx); err != nil {
+		if _, err := s.core.DB.Write.NewUpdate().Model((*models.Preview)(nil)).
+			Set("beat_at = ?", models.Now().Add(-5*time.Hour)).Where("true").Exec(ctx); err != nil {
 			t.Fatal(err)
 		}
 		want(1, 0, 5*time.Hour)
@@ -49,7 +50,8 @@ func TestPostponedPreviews(t *testing.T) {
 		modelstest.Published(t, s.core, ada)
 		claim := func() *models.Preview {
 			t.Helper()
-			if _, err := s.core.DB.Write.NewUpdate().Model((*models.Preview)(nil)).Set("beat_at = ?", models.Now()).Where("state = ?", models.PreviewWaiting).Exec(ctx); err != nil {
+			if _, err := s.core.DB.Write.NewUpdate().Model((*models.Preview)(nil)).Set("beat_at = ?", models.Now()).
+				Where("state = ?", models.PreviewWaiting).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 			p, end, err := s.claimPreview(ctx)
@@ -65,12 +67,14 @@ func TestPostponedPreviews(t *testing.T) {
 				t.Errorf("got %d postponed previews, %v; want %d", got, err, n)
 			}
 			findings, err := s.DiagnosePreviews(ctx)
-			if text := strings.Join(findings, "\n"); err != nil || finding == "" && text != "" || !strings.HasPrefix(text, finding) {
+			if text := strings.Join(findings, "\n"); err != nil || finding == "" && text != "" ||
+				!strings.HasPrefix(text, finding) {
 				t.Errorf("got the findings %q, %v; want %q", text, err, finding)
 			}
 		}
 		want(0, "")
-		for i, wait := range []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute, 10 * time.Minute, 10 * time.Minute} {
+		for i, wait := range []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute,
+			10 * time.Minute, 10 * time.Minute} {
 			p := claim()
 			if err := s.postponePreview(ctx, p); err != nil {
 				t.Fatal(err)
@@ -80,8 +84,10 @@ func TestPostponedPreviews(t *testing.T) {
 				t.Fatal(err)
 			}
 			p = stored[p.ID]
-			if got := time.Until(p.BeatAt); got > wait || got < wait-20*time.Second || p.State != models.PreviewWaiting || p.Attempts != 0 {
-				t.Errorf("outage %d: the preview is %s after %d attempts and waits %s, want waiting, 0 and %s", i+1, p.State, p.Attempts, got, wait)
+			if got := time.Until(p.BeatAt); got > wait || got < wait-20*time.Second || p.State != models.PreviewWaiting ||
+				p.Attempts != 0 {
+				t.Errorf("outage %d: the preview is %s after %d attempts and waits %s, want waiting, 0 and %s", i+1, p.State,
+					p.Attempts, got, wait)
 			}
 			want(1, fmt.Sprintf("preview %d: the bucket was unavailable or full (failed attempts: %d)", p.ID, i+1))
 		}

@@ -54,10 +54,12 @@ func (s *Store) detachPreviews(ctx context.Context) error {
 	}
 	return EachPreview(ctx, s.core.DB.Write, failed, func(p *models.Preview) error {
 		var files []*models.File
-		err := s.core.DB.Write.NewSelect().Model(&files).Column("f.id", "f.name", "f.content_type").Where("f.preview_id = ? AND f.preview_id <> 0", p.ID).Scan(ctx)
+		err := s.core.DB.Write.NewSelect().Model(&files).Column("f.id", "f.name", "f.content_type").
+			Where("f.preview_id = ? AND f.preview_id <> 0", p.ID).Scan(ctx)
 		for _, f := range files {
 			if err == nil && s.core.SubjectOf(f) != p.Subject {
-				_, err = s.core.DB.Write.NewUpdate().Model(f).Set("preview_id = 0").Where("id = ? AND preview_id = ?", f.ID, p.ID).Exec(ctx)
+				_, err = s.core.DB.Write.NewUpdate().Model(f).Set("preview_id = 0").Where("id = ? AND preview_id = ?", f.ID, p.ID).
+					Exec(ctx)
 			}
 		}
 		return err
@@ -84,7 +86,8 @@ func (again Again) where(q *bun.SelectQuery) {
 // whether it did. A preview of a newer version of the pipeline keeps its version.
 func (s *Store) Regenerate(ctx context.Context, p *models.Preview) (bool, error) {
 	updated, err := s.core.DB.Write.NewUpdate().Model((*models.Preview)(nil)).
-		Set("state = ?, version = ?, attempts = 0, error = '', reason = '', progress = 0, beat_at = ?", models.PreviewWaiting, max(p.Version, preview.Version), models.Now()).
+		Set("state = ?, version = ?, attempts = 0, error = '', reason = '', progress = 0, beat_at = ?", models.PreviewWaiting,
+			max(p.Version, preview.Version), models.Now()).
 		Where("id = ? AND state = ? AND attempts = ?", p.ID, p.State, p.Attempts).Exec(ctx)
 	if err != nil {
 		return false, err
@@ -121,7 +124,8 @@ func (s *Store) scheduleFirstPreviews(ctx context.Context) (scheduled int, err e
 	for last := int64(0); ; {
 		var rows []*models.File
 		err := s.core.DB.Write.NewSelect().Model(&rows).Column("f.id", "f.name", "f.content_type", "f.sha256", "f.owner_id").
-			Where("f.id > ? AND f.state = ? AND f.preview_id = 0 AND f.sha256 <> ''", last, models.Finalized).Order("f.id").Limit(models.ObjectsAtOnce).Scan(ctx)
+			Where("f.id > ? AND f.state = ? AND f.preview_id = 0 AND f.sha256 <> ''", last, models.Finalized).Order("f.id").
+			Limit(models.ObjectsAtOnce).Scan(ctx)
 		if err != nil {
 			return scheduled, err
 		}

@@ -26,17 +26,20 @@ func TestDetachPreviews(t *testing.T) {
 			}
 			file, err := uploads.New(s.core).Upload(ctx, ada, uploads.NewUpload{Name: name, Bytes: strings.NewReader(text)})
 			if err == nil {
-				_, err = s.core.Finalize(ctx, ada, []models.FinalizeFile{{ID: file.ID}}, models.Target{Type: models.OnThing, ID: thing.ID})
+				_, err = s.core.Finalize(ctx, ada, []models.FinalizeFile{{ID: file.ID}}, models.Target{Type: models.OnThing,
+					ID: thing.ID})
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
 			// As the older version treated it.
-			old := &models.Preview{SHA256: file.SHA256, Subject: preview.Image, Version: 1, State: models.PreviewFailed, OwnerID: ada.UserID, BeatAt: models.Now()}
+			old := &models.Preview{SHA256: file.SHA256, Subject: preview.Image, Version: 1, State: models.PreviewFailed,
+				OwnerID: ada.UserID, BeatAt: models.Now()}
 			if _, err := s.core.DB.Write.NewInsert().Model(old).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.core.DB.Write.NewRaw("UPDATE files SET preview_id = ? WHERE id = ?", old.ID, file.ID).Exec(ctx); err != nil {
+			if _, err := s.core.DB.Write.NewRaw("UPDATE files SET preview_id = ? WHERE id = ?", old.ID, file.ID).
+				Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 			ids[name] = file.ID
@@ -63,9 +66,11 @@ func TestConverterTurnedOnAndOff(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
 		thing := modelstest.Published(t, s.core, ada)
-		file, err := uploads.New(s.core).Upload(ctx, ada, uploads.NewUpload{Name: "part.step", Bytes: strings.NewReader("ISO-10303-21;\n")})
+		file, err := uploads.New(s.core).
+			Upload(ctx, ada, uploads.NewUpload{Name: "part.step", Bytes: strings.NewReader("ISO-10303-21;\n")})
 		if err == nil {
-			_, err = s.core.Finalize(ctx, ada, []models.FinalizeFile{{ID: file.ID}}, models.Target{Type: models.OnThing, ID: thing.ID})
+			_, err = s.core.Finalize(ctx, ada, []models.FinalizeFile{{ID: file.ID}}, models.Target{Type: models.OnThing,
+				ID: thing.ID})
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -73,7 +78,8 @@ func TestConverterTurnedOnAndOff(t *testing.T) {
 		check := func(when string, want int64) {
 			t.Helper()
 			var previews, files int64
-			for into, query := range map[*int64]string{&previews: "SELECT count(*) FROM previews WHERE subject = 'step'", &files: "SELECT count(*) FROM files WHERE preview_id <> 0 AND name = 'part.step'"} {
+			for into, query := range map[*int64]string{&previews: "SELECT count(*) FROM previews WHERE subject = 'step'",
+				&files: "SELECT count(*) FROM files WHERE preview_id <> 0 AND name = 'part.step'"} {
 				if err := s.core.DB.Read.NewRaw(query).Scan(ctx, into); err != nil {
 					t.Fatal(err)
 				}
@@ -90,7 +96,8 @@ func TestConverterTurnedOnAndOff(t *testing.T) {
 			}
 			check("with a converter", 1)
 			s.core.Options.Previews.Converter = nil
-			if _, err := s.core.DB.Write.NewRaw("UPDATE previews SET state = 'done' WHERE subject <> 'step'").Exec(ctx); err != nil {
+			if _, err := s.core.DB.Write.NewRaw("UPDATE previews SET state = 'done' WHERE subject <> 'step'").
+				Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 			if again, err := s.GeneratePreview(ctx); !again || err != nil {

@@ -18,7 +18,8 @@ import (
 // GLB) if the signature permits access to the file; see [Store.Blob]. tag and name are from the
 // URL. The error is NotFound if the file has no such rendition, and ErrGenerating if its renditions
 // are being generated. The object may nevertheless be missing; see [Store.RegeneratePreview].
-func (s *Store) Derived(ctx context.Context, fileID int64, by models.Signature, opened *auth.Opened, tag, name string) (part preview.Part, key string, err error) {
+func (s *Store) Derived(ctx context.Context, fileID int64, by models.Signature, opened *auth.Opened, tag,
+	name string) (part preview.Part, key string, err error) {
 	f, err := s.core.Accessible(ctx, fileID, by, opened)
 	if err != nil {
 		return part, "", err
@@ -56,7 +57,8 @@ func partNamed(p *models.Preview, name string) (preview.Part, *thumbnail.Size) {
 		}
 	}
 	size, format, _ := strings.Cut(name, ".")
-	if known, ok := thumbnail.SizeNamed(size); ok && p.ImageFormat != "" && (format == thumbnail.PNG || format == thumbnail.JPEG) {
+	if known, ok := thumbnail.SizeNamed(size); ok && p.ImageFormat != "" &&
+		(format == thumbnail.PNG || format == thumbnail.JPEG) {
 		return preview.ImagePart(size, format), &known
 	}
 	return preview.Part{}, nil
@@ -87,7 +89,8 @@ func (s *Store) scale(ctx context.Context, p *models.Preview, part preview.Part,
 			return err
 		}
 		small, format := thumbnail.Scale(whole, size), strings.TrimPrefix(path.Ext(part.Name), ".")
-		return s.core.Bucket.PutDerived(ctx, key, part.ContentType, func(w io.Writer) error { return thumbnail.Encode(w, small, format) })
+		return s.core.Bucket.PutDerived(ctx, key, part.ContentType,
+			func(w io.Writer) error { return thumbnail.Encode(w, small, format) })
 	})
 	return errors.Join(failed, err)
 }

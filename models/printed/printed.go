@@ -63,9 +63,11 @@ func (s *Store) Summaries(ctx context.Context, thingIDs []int64) (map[int64]*Sum
 	}
 	condition, list := db.InList(1, thingIDs)
 	var sums []Summary
-	err := db.Read.NewSelect().TableExpr("makes AS m").ColumnExpr("m.thing_id, count(*) AS makes, count(m.print ->> 'rating') AS rated").
+	err := db.Read.NewSelect().TableExpr("makes AS m").
+		ColumnExpr("m.thing_id, count(*) AS makes, count(m.print ->> 'rating') AS rated").
 		ColumnExpr("coalesce(sum(CAST(m.print ->> 'rating' AS integer)), 0) AS rating_sum").
-		ColumnExpr("coalesce(sum(CASE WHEN CAST(m.print ->> 'rating' AS integer) >= ? THEN 1 ELSE 0 END), 0) AS good", goodRating).
+		ColumnExpr("coalesce(sum(CASE WHEN CAST(m.print ->> 'rating' AS integer) >= ? THEN 1 ELSE 0 END), 0) AS good",
+			goodRating).
 		Where("m.thing_id ? AND m.state = 'published' AND m.print IS NOT NULL", condition).Group("m.thing_id").
 		Conn(db.BindRead(list)).Scan(ctx, &sums)
 	if err != nil {

@@ -32,12 +32,14 @@ const (
 func (s *Store) Drive(ctx context.Context, id int64) error {
 	p := new(Printer)
 	at := models.Now()
-	err := s.core.DB.Write.NewUpdate().Model(p).Set("next_at = ?", at.Add(s.options.Lease)).Where("id = ? AND next_at <= ?", id, at).Returning("*").Scan(ctx)
+	err := s.core.DB.Write.NewUpdate().Model(p).Set("next_at = ?", at.Add(s.options.Lease)).
+		Where("id = ? AND next_at <= ?", id, at).Returning("*").Scan(ctx)
 	if err != nil {
 		return models.IgnoreNoRows(err) // it is not due, or was deleted
 	}
 	err = s.look(ctx, p)
-	return errors.Join(err, s.core.DB.InTx(context.WithoutCancel(ctx), func(ctx context.Context, tx bun.Tx) error { return s.reschedule(ctx, tx, id) }))
+	return errors.Join(err, s.core.DB.InTx(context.WithoutCancel(ctx),
+		func(ctx context.Context, tx bun.Tx) error { return s.reschedule(ctx, tx, id) }))
 }
 
 // reschedule schedules the next look at a printer, if it has prints to look at.
@@ -46,7 +48,8 @@ func (s *Store) reschedule(ctx context.Context, tx bun.Tx, id int64) error {
 	if err := s.core.DB.ForUpdate(tx.NewSelect().Model(p).Where("pr.id = ?", id)).Scan(ctx); err != nil {
 		return models.IgnoreNoRows(err)
 	}
-	open, err := tx.NewSelect().Model((*Job)(nil)).Where("pj.printer_id = ? AND pj.state IN (?)", id, bun.List([]State{Queued, Sending, Printing})).Exists(ctx)
+	open, err := tx.NewSelect().Model((*Job)(nil)).Where("pj.printer_id = ? AND pj.state IN (?)", id,
+		bun.List([]State{Queued, Sending, Printing})).Exists(ctx)
 	if err != nil {
 		return err
 	}
@@ -82,7 +85,8 @@ func (s *Store) DriveOverdue(ctx context.Context) error {
 // look looks at the current print of a printer, or else at the next one.
 func (s *Store) look(ctx context.Context, p *Printer) error {
 	var open []*Job
-	err := s.core.DB.Write.NewSelect().Model(&open).Where("pj.printer_id = ? AND pj.state IN (?)", p.ID, bun.List([]State{Queued, Sending, Printing})).
+	err := s.core.DB.Write.NewSelect().Model(&open).Where("pj.printer_id = ? AND pj.state IN (?)", p.ID,
+		bun.List([]State{Queued, Sending, Printing})).
 		Order("pj.id").Scan(ctx)
 	if err != nil || len(open) == 0 {
 		return err
@@ -135,7 +139,8 @@ func (s *Store) record(ctx context.Context, j *Job, from State, change func()) e
 		if j.State == Queued || j.State == Held || j.SentAt == nil && j.State == Failed {
 			return nil
 		}
-		_, err := tx.NewUpdate().Model((*Job)(nil)).Set("has_waited = ?", true).Where("printer_id = ? AND state = ? AND id <> ?", j.PrinterID, Queued, j.ID).Exec(ctx)
+		_, err := tx.NewUpdate().Model((*Job)(nil)).Set("has_waited = ?", true).
+			Where("printer_id = ? AND state = ? AND id <> ?", j.PrinterID, Queued, j.ID).Exec(ctx)
 		return err
 	})
 }
@@ -182,7 +187,8 @@ func (s *Store) send(ctx context.Context, p *Printer, client printer.Printer, j 
 	err = s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		claimed = false
 		j.State, j.Message, j.Size = Sending, "", f.Size
-		result, err := tx.NewUpdate().Model(j).Column("state", "message", "remote_name", "size").WherePK().Where("state = ?", Queued).Exec(ctx)
+		result, err := tx.NewUpdate().Model(j).Column("state", "message", "remote_name", "size").WherePK().
+			Where("state = ?", Queued).Exec(ctx)
 		if err != nil {
 			return err
 		}
@@ -191,7 +197,8 @@ func (s *Store) send(ctx context.Context, p *Printer, client printer.Printer, j 
 		}
 		claimed = true
 		if f.ThingID != 0 {
-			if err := s.activity.InsertDownload(ctx, tx, &activity.Download{UserID: j.OwnerID, FileID: f.ID, ThingID: f.ThingID, CreatedAt: models.Now()}); err != nil {
+			if err := s.activity.InsertDownload(ctx, tx, &activity.Download{UserID: j.OwnerID, FileID: f.ID, ThingID: f.ThingID,
+				CreatedAt: models.Now()}); err != nil {
 				return err
 			}
 		}
@@ -239,7 +246,8 @@ func (s *Store) renew(ctx context.Context, id int64) (stop func()) {
 				return
 			case <-ticker.C:
 				// An error is ignored: the next tick tries again.
-				_, _ = s.core.DB.Write.NewUpdate().Model((*Printer)(nil)).Set("next_at = ?", models.Now().Add(s.options.Lease)).Where("id = ?", id).Exec(ctx)
+				_, _ = s.core.DB.Write.NewUpdate().Model((*Printer)(nil)).Set("next_at = ?", models.Now().Add(s.options.Lease)).
+					Where("id = ?", id).Exec(ctx)
 			}
 		}
 	}()

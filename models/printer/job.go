@@ -136,7 +136,8 @@ func (s *Store) SendToPrinter(ctx context.Context, caller auth.Caller, n Send) (
 			return models.Invalid("fileId", "fileId: %s", err)
 		}
 		var waiting []*Job
-		err := tx.NewSelect().Model(&waiting).Where("pj.printer_id = ? AND pj.state IN (?)", p.ID, bun.List([]State{Queued, Held, Sending, Unknown})).
+		err := tx.NewSelect().Model(&waiting).Where("pj.printer_id = ? AND pj.state IN (?)", p.ID,
+			bun.List([]State{Queued, Held, Sending, Unknown})).
 			Order("pj.id").Scan(ctx)
 		if err != nil {
 			return err
@@ -144,13 +145,15 @@ func (s *Store) SendToPrinter(ctx context.Context, caller auth.Caller, n Send) (
 		for _, w := range waiting {
 			switch {
 			case w.FileID == f.ID && w.State == Unknown:
-				return models.Fail(models.Conflict, "print %d of the same file may have been printed: start it again, or cancel it", w.ID)
+				return models.Fail(models.Conflict, "print %d of the same file may have been printed: start it again, or cancel it",
+					w.ID)
 			case w.FileID == f.ID:
 				return models.Fail(models.Conflict, "print %d of the same file is already waiting", w.ID)
 			}
 		}
 		if len(waiting) >= maxQueue {
-			e := models.Fail(models.Conflict, "%d prints wait for the printer, and at most %d are allowed", len(waiting), maxQueue)
+			e := models.Fail(models.Conflict, "%d prints wait for the printer, and at most %d are allowed", len(waiting),
+				maxQueue)
 			e.Limit = maxQueue
 			return e
 		}
@@ -177,7 +180,8 @@ func (s *Store) wake(ctx context.Context, tx bun.Tx, p *Printer) error {
 
 // withJob locks the printer of a print of the caller and the print, and calls fn in the same
 // transaction.
-func (s *Store) withJob(ctx context.Context, caller auth.Caller, id int64, fn func(ctx context.Context, tx bun.Tx, p *Printer, j *Job) error) (*Job, error) {
+func (s *Store) withJob(ctx context.Context, caller auth.Caller, id int64, fn func(ctx context.Context, tx bun.Tx,
+	p *Printer, j *Job) error) (*Job, error) {
 	if err := manages(caller); err != nil {
 		return nil, err
 	}
@@ -209,7 +213,8 @@ func (s *Store) StartPrint(ctx context.Context, caller auth.Caller, id int64) (*
 		if j.FileID == 0 {
 			return models.Fail(models.Conflict, "the file of print %d was deleted", j.ID)
 		}
-		j.State, j.Message, j.HasWaited, j.HasStarted, j.IsOnPrinter, j.Progress, j.RemainingSeconds, j.SentAt, j.CanceledAt = Queued, "", false, false, nil, 0, nil, nil, nil
+		j.State, j.Message, j.HasWaited, j.HasStarted, j.IsOnPrinter, j.Progress, j.RemainingSeconds, j.SentAt,
+			j.CanceledAt = Queued, "", false, false, nil, 0, nil, nil, nil
 		if _, err := j.update(tx).WherePK().Exec(ctx); err != nil {
 			return err
 		}
@@ -253,12 +258,14 @@ func (s *Store) CancelPrint(ctx context.Context, caller auth.Caller, id int64) (
 	}
 	at := models.Now()
 	j.CanceledAt, j.Message = &at, "the printer was asked to cancel the print"
-	_, err = s.core.DB.Write.NewUpdate().Model(j).Column("canceled_at", "message").WherePK().Where("state = ?", Printing).Exec(ctx)
+	_, err = s.core.DB.Write.NewUpdate().Model(j).Column("canceled_at", "message").WherePK().Where("state = ?", Printing).
+		Exec(ctx)
 	return j, err
 }
 
 // update returns the statement that stores what changes after a print was created.
 func (j *Job) update(db bun.IDB) *bun.UpdateQuery {
-	return db.NewUpdate().Model(j).Column("remote_name", "state", "has_waited", "has_started", "is_on_printer", "progress", "remaining_seconds", "message",
+	return db.NewUpdate().Model(j).Column("remote_name", "state", "has_waited", "has_started", "is_on_printer", "progress",
+		"remaining_seconds", "message",
 		"sent_at", "canceled_at", "ended_at")
 }

@@ -87,7 +87,8 @@ func (s *Store) CreatePrinter(ctx context.Context, caller auth.Caller, n Input) 
 	if err := manages(caller); err != nil {
 		return nil, err
 	}
-	err := s.check(Change{Name: &n.Name, URL: &n.URL, Key: &n.Key, Model: &n.Model, Nozzle: n.Nozzle, BedWidth: n.BedWidth, BedDepth: n.BedDepth, BedHeight: n.BedHeight})
+	err := s.check(Change{Name: &n.Name, URL: &n.URL, Key: &n.Key, Model: &n.Model, Nozzle: n.Nozzle, BedWidth: n.BedWidth,
+		BedDepth: n.BedDepth, BedHeight: n.BedHeight})
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +97,8 @@ func (s *Store) CreatePrinter(ctx context.Context, caller auth.Caller, n Input) 
 		return nil, err
 	}
 	at := models.Now()
-	p := &Printer{OwnerID: caller.UserID, Name: n.Name, Kind: n.Kind, URL: n.URL, SealedKey: sealed, Model: n.Model, Nozzle: n.Nozzle,
+	p := &Printer{OwnerID: caller.UserID, Name: n.Name, Kind: n.Kind, URL: n.URL, SealedKey: sealed, Model: n.Model,
+		Nozzle:   n.Nozzle,
 		BedWidth: n.BedWidth, BedDepth: n.BedDepth, BedHeight: n.BedHeight, CreatedAt: at, ModifiedAt: at}
 	err = s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		// The user is locked, so that concurrent calls cannot exceed the limit.
@@ -146,9 +148,11 @@ func (s *Store) check(c Change) error {
 		field string
 		value *float64
 		limit int64
-	}{{"nozzle", c.Nozzle, maxNozzle}, {"bedWidth", c.BedWidth, maxBed}, {"bedDepth", c.BedDepth, maxBed}, {"bedHeight", c.BedHeight, maxBed}} {
+	}{{"nozzle", c.Nozzle, maxNozzle}, {"bedWidth", c.BedWidth, maxBed}, {"bedDepth", c.BedDepth, maxBed},
+		{"bedHeight", c.BedHeight, maxBed}} {
 		if n.value != nil && !(*n.value > 0 && *n.value <= float64(n.limit)) {
-			e := models.Invalid(n.field, "%s: must be greater than 0 and at most %d mm", n.field, n.limit).WithFieldCode(apierror.FieldOutOfRange)
+			e := models.Invalid(n.field, "%s: must be greater than 0 and at most %d mm", n.field, n.limit).
+				WithFieldCode(apierror.FieldOutOfRange)
 			e.Limit = n.limit
 			errs = append(errs, e)
 		}
@@ -199,13 +203,15 @@ func (s *Store) UpdatePrinter(ctx context.Context, caller auth.Caller, c Change)
 		models.Assign(&p.Name, c.Name)
 		models.Assign(&p.URL, c.URL)
 		models.Assign(&p.Model, c.Model)
-		for to, value := range map[**float64]*float64{&p.Nozzle: c.Nozzle, &p.BedWidth: c.BedWidth, &p.BedDepth: c.BedDepth, &p.BedHeight: c.BedHeight} {
+		for to, value := range map[**float64]*float64{&p.Nozzle: c.Nozzle, &p.BedWidth: c.BedWidth, &p.BedDepth: c.BedDepth,
+			&p.BedHeight: c.BedHeight} {
 			if value != nil {
 				*to = value
 			}
 		}
 		p.ModifiedAt = models.Now()
-		_, err := tx.NewUpdate().Model(p).Column("name", "url", "sealed_key", "model", "nozzle", "bed_width", "bed_depth", "bed_height", "modified_at").WherePK().Exec(ctx)
+		_, err := tx.NewUpdate().Model(p).Column("name", "url", "sealed_key", "model", "nozzle", "bed_width", "bed_depth",
+			"bed_height", "modified_at").WherePK().Exec(ctx)
 		return err
 	})
 	return p, err
@@ -223,7 +229,8 @@ func (s *Store) DeletePrinter(ctx context.Context, caller auth.Caller, id int64)
 	if err := manages(caller); err != nil {
 		return err
 	}
-	n, err := s.core.DB.ExecAgain(ctx, s.core.DB.Write.NewDelete().Model((*Printer)(nil)).Where("id = ? AND owner_id = ?", id, caller.UserID))
+	n, err := s.core.DB.ExecAgain(ctx, s.core.DB.Write.NewDelete().Model((*Printer)(nil)).
+		Where("id = ? AND owner_id = ?", id, caller.UserID))
 	if n > 0 || err != nil {
 		return err
 	}

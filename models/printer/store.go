@@ -72,7 +72,8 @@ func (s *Store) react(ctx context.Context, tx bun.Tx, e models.Event) error {
 		return err
 	case models.AccessRevoked:
 		at := models.Now()
-		_, err := tx.NewUpdate().Model((*Job)(nil)).Set("state = ?, ended_at = ?, message = 'the account was suspended'", Cancelled, at).
+		_, err := tx.NewUpdate().Model((*Job)(nil)).Set("state = ?, ended_at = ?, message = 'the account was suspended'",
+			Cancelled, at).
 			Where("owner_id = ? AND state IN (?)", e.UserID, bun.List([]State{Queued, Held, Unknown})).Exec(ctx)
 		return err
 	}
@@ -84,6 +85,7 @@ const jobTTL = 90 * 24 * time.Hour
 
 // expire deletes prints that ended long ago.
 func (s *Store) expire(ctx context.Context) error {
-	_, err := s.core.DB.ExecAgain(ctx, s.core.DB.Write.NewDelete().Model((*Job)(nil)).Where("ended_at < ?", models.Now().Add(-jobTTL)))
+	_, err := s.core.DB.ExecAgain(ctx, s.core.DB.Write.NewDelete().Model((*Job)(nil)).
+		Where("ended_at < ?", models.Now().Add(-jobTTL)))
 	return err
 }

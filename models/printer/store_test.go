@@ -55,7 +55,8 @@ func each(t *testing.T, kind printer.Kind, test func(s *scene)) {
 		s.file = s.upload("benchy.gcode", "G28\n")
 		s.stub = printertest.New(t, kind)
 		var err error
-		s.printer, err = s.CreatePrinter(t.Context(), s.ada, Input{Name: "Printer", Kind: kind, URL: s.stub.URL, Key: printertest.Key})
+		s.printer, err = s.CreatePrinter(t.Context(), s.ada, Input{Name: "Printer", Kind: kind, URL: s.stub.URL,
+			Key: printertest.Key})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +69,8 @@ func (s *scene) upload(name, content string) *models.File {
 	ctx := s.t.Context()
 	f, err := uploads.New(s.core).Upload(ctx, s.ada, uploads.NewUpload{Name: name, Bytes: strings.NewReader(content)})
 	if err == nil {
-		_, err = s.core.Finalize(ctx, s.ada, []models.FinalizeFile{{ID: f.ID}}, models.Target{Type: models.OnThing, ID: s.thing.ID})
+		_, err = s.core.Finalize(ctx, s.ada, []models.FinalizeFile{{ID: f.ID}}, models.Target{Type: models.OnThing,
+			ID: s.thing.ID})
 	}
 	if err != nil {
 		s.t.Fatal(err)
@@ -132,11 +134,13 @@ func TestPrint(t *testing.T) {
 				s.want("before", s.job(j.ID), Queued, "")
 				s.want("after sending", s.drive(j.ID), Printing, "")
 				uploads := s.stub.Uploads()
-				if len(uploads) != 1 || string(uploads[0].Content) != "G28\n" || !uploads[0].Prints || uploads[0].Name != s.job(j.ID).RemoteName {
+				if len(uploads) != 1 || string(uploads[0].Content) != "G28\n" || !uploads[0].Prints ||
+					uploads[0].Name != s.job(j.ID).RemoteName {
 					s.t.Fatalf("the printer got %+v", uploads)
 				}
 				s.stub.Set(printer.Printing, 0.5)
-				if j = s.drive(j.ID); j.State != Printing || j.Progress != 0.5 || j.RemainingSeconds == nil || *j.RemainingSeconds < 1 {
+				if j = s.drive(j.ID); j.State != Printing || j.Progress != 0.5 || j.RemainingSeconds == nil ||
+					*j.RemainingSeconds < 1 {
 					s.t.Errorf("half of it: got %+v", j)
 				}
 				s.stub.Set(printer.Done, 1)
@@ -148,7 +152,8 @@ func TestPrint(t *testing.T) {
 				if s.driven != scheduled || len(s.stub.Uploads()) != 1 {
 					s.t.Errorf("after the end, %d jobs were scheduled and %d files sent", s.driven-scheduled, len(s.stub.Uploads())-1)
 				}
-				if f, err := s.core.File(s.t.Context(), s.ada, models.AllFileFields, s.file.ID); err != nil || f.DownloadCount() != 1 {
+				if f, err := s.core.File(s.t.Context(), s.ada, models.AllFileFields, s.file.ID); err != nil ||
+					f.DownloadCount() != 1 {
 					s.t.Errorf("the file has %d downloads (%v), want 1", f.DownloadCount(), err)
 				}
 			})
@@ -176,14 +181,16 @@ func TestKeyIsEncrypted(t *testing.T) {
 			s.t.Errorf("the key of another owner is %q", key)
 		}
 		other := "http://127.0.0.1:1/"
-		if _, err := s.UpdatePrinter(ctx, s.ada, Change{ID: s.printer.ID, URL: &other}); models.CodeOf(err) != models.BadInput || !strings.Contains(err.Error(), "key") {
+		if _, err := s.UpdatePrinter(ctx, s.ada, Change{ID: s.printer.ID, URL: &other}); models.CodeOf(
+			err) != models.BadInput || !strings.Contains(err.Error(), "key") {
 			s.t.Errorf("a new URL without the key: %v", err)
 		}
 		if _, err := s.UpdatePrinter(ctx, s.ada, Change{ID: s.printer.ID, URL: &other, Key: new("new")}); err != nil {
 			s.t.Error(err)
 		}
 		s.exec("UPDATE secrets SET value = ? WHERE name = 'printers'", bytes.Repeat([]byte{1}, 32))
-		if tested, err := s.TestPrinter(ctx, s.ada, s.printer.ID); err != nil || tested.IsUsable || !strings.Contains(tested.Message, "enter it again") {
+		if tested, err := s.TestPrinter(ctx, s.ada, s.printer.ID); err != nil || tested.IsUsable ||
+			!strings.Contains(tested.Message, "enter it again") {
 			s.t.Errorf("with another secret: got %+v (%v)", tested, err)
 		}
 	})
@@ -204,7 +211,8 @@ func TestCrashWhileSending(t *testing.T) {
 					s.t.Errorf("the printer has the file: %v", j.IsOnPrinter)
 				}
 				s.drive(j.ID)
-				if _, err := s.SendToPrinter(s.t.Context(), s.ada, Send{s.printer.ID, s.file.ID}); models.CodeOf(err) != models.Conflict {
+				if _, err := s.SendToPrinter(s.t.Context(), s.ada, Send{s.printer.ID, s.file.ID}); models.CodeOf(
+					err) != models.Conflict {
 					s.t.Errorf("the same file can be sent again: %v", err)
 				}
 				if got := s.stub.Uploads(); len(got) != 0 {
@@ -344,9 +352,12 @@ func TestOutcomes(t *testing.T) {
 		{"never begun", Job{}, printer.Status{Phase: printer.Idle}, true, Unknown, "how the print ended"},
 		{"selected, but not printed", Job{}, printer.Status{Phase: printer.Cancelled}, true, Failed, "has not printed it"},
 		{"canceled at the printer", Job{HasStarted: true}, printer.Status{Phase: printer.Cancelled}, false, Cancelled, ""},
-		{"forgotten at the end", Job{HasStarted: true, Progress: 0.995}, printer.Status{Phase: printer.Idle}, false, Done, ""},
-		{"forgotten before", Job{HasStarted: true, Progress: 0.5}, printer.Status{Phase: printer.Busy}, false, Unknown, "how the print ended"},
-		{"canceled and forgotten", Job{HasStarted: true, CanceledAt: new(models.Now())}, printer.Status{Phase: printer.Idle}, false, Cancelled, ""},
+		{"forgotten at the end", Job{HasStarted: true, Progress: 0.995}, printer.Status{Phase: printer.Idle}, false,
+			Done, ""},
+		{"forgotten before", Job{HasStarted: true, Progress: 0.5}, printer.Status{Phase: printer.Busy}, false, Unknown,
+			"how the print ended"},
+		{"canceled and forgotten", Job{HasStarted: true, CanceledAt: new(models.Now())}, printer.Status{Phase: printer.Idle},
+			false, Cancelled, ""},
 		{"off", Job{HasStarted: true}, printer.Status{Phase: printer.Offline}, true, Printing, "not ready"},
 		{"an error", Job{HasStarted: true}, printer.Status{Phase: printer.Failed}, true, Failed, "reports an error"},
 	} {
@@ -374,7 +385,8 @@ func TestRefused(t *testing.T) {
 			"no such file":           {s.ada, Send{s.printer.ID, 1_000_000}, models.NotFound, "fileId"},
 			"a model":                {s.ada, Send{s.printer.ID, s.upload("a.stl", "solid x").ID}, models.BadInput, "fileId"},
 			"binary G-code":          {s.ada, Send{s.printer.ID, s.upload("a.bgcode", "GCDE").ID}, models.BadInput, "fileId"},
-			"an application":         {auth.Caller{UserID: s.ada.UserID, ApplicationID: 1, Role: auth.Member}, Send{s.printer.ID, s.file.ID}, models.Forbidden, ""},
+			"an application": {auth.Caller{UserID: s.ada.UserID, ApplicationID: 1, Role: auth.Member},
+				Send{s.printer.ID, s.file.ID}, models.Forbidden, ""},
 		} {
 			_, err := s.SendToPrinter(ctx, c.caller, c.send)
 			var e *models.Error
@@ -383,7 +395,8 @@ func TestRefused(t *testing.T) {
 			}
 		}
 		none := New(s.core, s.activity, Options{})
-		_, err := none.CreatePrinter(ctx, s.ada, Input{Name: " ", Kind: printer.OctoPrint, URL: s.stub.URL, Nozzle: new(-1.0)})
+		_, err := none.CreatePrinter(ctx, s.ada, Input{Name: " ", Kind: printer.OctoPrint, URL: s.stub.URL,
+			Nozzle: new(-1.0)})
 		for _, field := range []string{"name", "url: the operator allows no networks", "nozzle"} {
 			if err == nil || !strings.Contains(err.Error(), field) {
 				s.t.Errorf("got %v, want an error about %s", err, field)
@@ -394,7 +407,8 @@ func TestRefused(t *testing.T) {
 				s.t.Fatal(err)
 			}
 		}
-		if _, err := s.CreatePrinter(ctx, s.ada, Input{Name: "a", Kind: printer.OctoPrint, URL: s.stub.URL}); models.CodeOf(err) != models.Conflict {
+		if _, err := s.CreatePrinter(ctx, s.ada, Input{Name: "a", Kind: printer.OctoPrint, URL: s.stub.URL}); models.CodeOf(
+			err) != models.Conflict {
 			s.t.Errorf("one printer too many: %v", err)
 		}
 	})

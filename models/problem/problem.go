@@ -31,7 +31,8 @@ const (
 )
 
 // Kinds are all kinds, in the order of the list.
-var Kinds = []Kind{MissingFile, NoPreview, NotWatertight, SuspiciousUnits, DuplicateContent, DuplicateShape, NoLicense, NoTags}
+var Kinds = []Kind{MissingFile, NoPreview, NotWatertight, SuspiciousUnits, DuplicateContent, DuplicateShape, NoLicense,
+	NoTags}
 
 // A model is suspicious if its longest side is outside of these bounds: its file probably has
 // another unit than millimeters.
@@ -188,7 +189,8 @@ func (s *Store) query(f Find, kind Kind) (q *bun.SelectQuery, id string) {
 		}
 		return q.Where("NOT EXISTS (SELECT 1 FROM thing_tags AS tt WHERE tt.thing_id = t.id)"), "t.id"
 	}
-	q = q.TableExpr("files AS f").Join("JOIN things AS t ON t.id = f.target_id").ColumnExpr("t.id AS thing_id, f.id AS file_id").
+	q = q.TableExpr("files AS f").Join("JOIN things AS t ON t.id = f.target_id").
+		ColumnExpr("t.id AS thing_id, f.id AS file_id").
 		Where("f.target_type = ? AND f.state = ?", models.OnThing, models.Finalized)
 	same := "o.id < f.id AND o.target_type = 'thing' AND o.state = 'finalized'"
 	if !f.OfAll {
@@ -199,14 +201,17 @@ func (s *Store) query(f Find, kind Kind) (q *bun.SelectQuery, id string) {
 	case MissingFile:
 		q = q.Where("f.missing_since IS NOT NULL")
 	case NoPreview:
-		q = q.Join("JOIN previews AS p ON p.id = f.preview_id").ColumnExpr("p.error AS reason").Where("f.preview_id <> 0 AND p.state = ?", models.PreviewFailed)
+		q = q.Join("JOIN previews AS p ON p.id = f.preview_id").ColumnExpr("p.error AS reason").
+			Where("f.preview_id <> 0 AND p.state = ?", models.PreviewFailed)
 	case NotWatertight:
 		q = q.Where("f.format IS NOT NULL AND NOT f.watertight")
 	case SuspiciousUnits:
-		q = q.ColumnExpr("f.longest_mm AS longest").Where("f.format IS NOT NULL AND (f.longest_mm < ? OR f.longest_mm > ?)", minMillimeters, maxMillimeters)
+		q = q.ColumnExpr("f.longest_mm AS longest").Where("f.format IS NOT NULL AND (f.longest_mm < ? OR f.longest_mm > ?)",
+			minMillimeters, maxMillimeters)
 	case DuplicateContent:
 		other := "SELECT min(o.id) FROM files AS o WHERE o.sha256 = f.sha256 AND " + same
-		q = q.ColumnExpr("(" + other + ") AS other_id").Where("f.sha256 <> '' AND EXISTS (" + "SELECT 1 FROM files AS o WHERE o.sha256 = f.sha256 AND " + same + ")")
+		q = q.ColumnExpr("(" + other + ") AS other_id").
+			Where("f.sha256 <> '' AND EXISTS (" + "SELECT 1 FROM files AS o WHERE o.sha256 = f.sha256 AND " + same + ")")
 	case DuplicateShape:
 		from := " FROM previews AS op JOIN files AS o ON o.preview_id = op.id WHERE op.shape_id = p.shape_id AND o.preview_id <> 0 AND o.sha256 <> f.sha256 AND " + same
 		q = q.Join("JOIN previews AS p ON p.id = f.preview_id").ColumnExpr("(SELECT min(o.id)" + from + ") AS other_id").

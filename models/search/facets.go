@@ -46,8 +46,10 @@ var facets = []facet{
 	{"category", "", "found.category_id", "count(*)", func(f *lists.Filter) bool { return cleared(&f.CategoryIDs) }},
 	{"license", "", "found.license", "count(*)", func(f *lists.Filter) bool { return cleared(&f.Licenses) }},
 	{"creator", "", "found.owner_id", "count(*)", func(f *lists.Filter) bool { return cleared(&f.CreatorIDs) }},
-	{"tag", "JOIN thing_tags AS tt ON tt.thing_id = found.id", "tt.tag_id", "count(*)", func(f *lists.Filter) bool { return cleared(&f.Tags) }},
-	{"format", "JOIN files AS f ON f.target_id = found.id AND " + lists.ShownModels, "f.format", "count(DISTINCT found.id)",
+	{"tag", "JOIN thing_tags AS tt ON tt.thing_id = found.id", "tt.tag_id", "count(*)",
+		func(f *lists.Filter) bool { return cleared(&f.Tags) }},
+	{"format", "JOIN files AS f ON f.target_id = found.id AND " + lists.ShownModels, "f.format",
+		"count(DISTINCT found.id)",
 		func(f *lists.Filter) bool { return cleared(&f.Formats) }},
 }
 
@@ -140,7 +142,8 @@ func (f *SearchResult) readFacets(ctx context.Context) (*Facets, int64, error) {
 		}
 		part = db.NewSelect().TableExpr("(?) AS part", part).ColumnExpr("part.facet, part.value, part.n")
 		if facet.name == "tag" {
-			part = models.PendingCounts(part.Join("JOIN tags AS g ON g.id = CAST(part.value AS bigint)").ColumnExpr("g.name, g.slug, 0 AS parent_id, g.thing_count"), "tags", "g")
+			part = models.PendingCounts(part.Join("JOIN tags AS g ON g.id = CAST(part.value AS bigint)").
+				ColumnExpr("g.name, g.slug, 0 AS parent_id, g.thing_count"), "tags", "g")
 		} else {
 			part = part.ColumnExpr("'' AS name, '' AS slug, 0 AS parent_id, 0 AS thing_count, '' AS changes")
 		}
@@ -152,10 +155,12 @@ func (f *SearchResult) readFacets(ctx context.Context) (*Facets, int64, error) {
 	}
 	categories := db.NewSelect().TableExpr("categories AS c").
 		ColumnExpr("'categories' AS facet, CAST(c.id AS text) AS value, 0 AS n, c.name, c.slug, coalesce(c.parent_id, 0) AS parent_id, c.thing_count")
-	total := db.NewSelect().TableExpr("found").ColumnExpr("'total' AS facet, '' AS value, count(*) AS n, '' AS name, '' AS slug, 0 AS parent_id, 0 AS thing_count, '' AS changes")
+	total := db.NewSelect().TableExpr("found").
+		ColumnExpr("'total' AS facet, '' AS value, count(*) AS n, '' AS name, '' AS slug, 0 AS parent_id, 0 AS thing_count, '' AS changes")
 	counted = counted.UnionAll(models.PendingCounts(categories, "categories", "c")).UnionAll(total)
 	var rows []facetRow
-	if err := statement.TableExpr("(?) AS facets", counted).OrderExpr("facet, n DESC, value").Scan(ctx, &rows); err != nil {
+	if err := statement.TableExpr("(?) AS facets", counted).OrderExpr("facet, n DESC, value").
+		Scan(ctx, &rows); err != nil {
 		return nil, 0, err
 	}
 	return facetsFrom(ctx, rows)
@@ -188,7 +193,8 @@ func facetsFrom(ctx context.Context, rows []facetRow) (*Facets, int64, error) {
 		case "category":
 			own[id] = row.N
 		case "categories":
-			c := &models.Category{ID: id, Name: row.Name, Slug: row.Slug, ParentID: row.ParentID, OwnCount: row.ThingCount, Changes: row.Changes}
+			c := &models.Category{ID: id, Name: row.Name, Slug: row.Slug, ParentID: row.ParentID, OwnCount: row.ThingCount,
+				Changes: row.Changes}
 			if err := c.AfterScanRow(ctx); err != nil {
 				return nil, 0, err
 			}

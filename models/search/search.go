@@ -45,7 +45,8 @@ type SearchResult struct {
 
 // Search returns the objects of a type that match the words of a query and a filter. A query
 // without text matches all objects that pass the filter.
-func (s *Store) Search(ctx context.Context, kind SearchType, query string, f lists.Filter, sort lists.Sort) (*SearchResult, error) {
+func (s *Store) Search(ctx context.Context, kind SearchType, query string, f lists.Filter,
+	sort lists.Sort) (*SearchResult, error) {
 	if err := models.CheckText("query", query, models.MaxName); err != nil {
 		return nil, err
 	}
@@ -54,7 +55,8 @@ func (s *Store) Search(ctx context.Context, kind SearchType, query string, f lis
 		return nil, err
 	}
 	if strings.TrimSpace(query) == "" {
-		return &SearchResult{List: list.Bounded(models.MaxFound), kind: kind, sort: sort, filter: f, things: func(f lists.Filter) *bun.SelectQuery { return lists.FilteredThings(s.core.DB.Literal(), f) }}, nil
+		return &SearchResult{List: list.Bounded(models.MaxFound), kind: kind, sort: sort, filter: f,
+			things: func(f lists.Filter) *bun.SelectQuery { return lists.FilteredThings(s.core.DB.Literal(), f) }}, nil
 	}
 	asked := tokenize.Query(query)
 	list.Total = nil
@@ -80,7 +82,8 @@ func (s *Store) Search(ctx context.Context, kind SearchType, query string, f lis
 			matching = s.core.DB.FullText().Latest(matching)
 		}
 		if exact != 0 {
-			matching = s.core.DB.Read.NewSelect().TableExpr("(?) AS x", matching).Column("x.id").Union(s.core.DB.Read.NewSelect().ColumnExpr("?", exact))
+			matching = s.core.DB.Read.NewSelect().TableExpr("(?) AS x", matching).Column("x.id").
+				Union(s.core.DB.Read.NewSelect().ColumnExpr("?", exact))
 		}
 		return matching
 	}
@@ -108,7 +111,8 @@ var inThingsFound = []lists.Sort{lists.ByRelevance, lists.ByText, lists.ByPopula
 // countMatching returns the number of documents that match, at most maxFound. For things it is the
 // number of published things, because only those have documents.
 func (s *Store) countMatching(ctx context.Context, ix *models.Index, match string) (n int64, err error) {
-	some := s.core.DB.Read.NewSelect().TableExpr("(?) AS m", s.core.DB.Matching(ix, match).Limit(models.MaxFound)).ColumnExpr("count(*)")
+	some := s.core.DB.Read.NewSelect().TableExpr("(?) AS m", s.core.DB.Matching(ix, match).Limit(models.MaxFound)).
+		ColumnExpr("count(*)")
 	return n, some.Scan(ctx, &n)
 }
 
@@ -266,7 +270,8 @@ func (s *Store) best(list models.List, ix *models.Index, e expression, sort list
 		return others().ColumnExpr("? AS id, ? AS number", id, key).OrderExpr("? DESC, ? DESC", key, id).Limit(limit)
 	}
 	rows := func(*database.Builder, any) *bun.SelectQuery {
-		q := s.core.DB.Read.NewSelect().TableExpr("(?) AS b", first()).ColumnExpr("b.id").ColumnExpr("? AS score", s.score(ix, e, sort))
+		q := s.core.DB.Read.NewSelect().TableExpr("(?) AS b", first()).ColumnExpr("b.id").
+			ColumnExpr("? AS score", s.score(ix, e, sort))
 		q = s.core.DB.FullText().WithDocuments(q, ix)
 		if exact != 0 {
 			q = q.UnionAll(s.core.DB.Read.NewSelect().ColumnExpr("? AS id, ? AS score", exact, int64(exactScore)))
@@ -276,10 +281,12 @@ func (s *Store) best(list models.List, ix *models.Index, e expression, sort list
 		return s.core.DB.Read.NewSelect().TableExpr("(?) AS r", q)
 	}
 	rest := list.WithRows(func(*database.Builder, any) *bun.SelectQuery {
-		last := s.core.DB.Read.NewSelect().TableExpr("(?) AS b", first()).ColumnExpr("b.number, b.id").OrderExpr("b.number, b.id").Limit(1)
+		last := s.core.DB.Read.NewSelect().TableExpr("(?) AS b", first()).ColumnExpr("b.number, b.id").
+			OrderExpr("b.number, b.id").Limit(1)
 		return others().Where("(?, ?) < (?)", key, id, last)
 	})
-	return &database.Best{First: models.List{DB: s.core.DB.DB, By: database.Order{Key: "r.score", ID: "r.id"}, Rows: database.RowsFunc(rows), Bound: maxBest}, Rest: rest}
+	return &database.Best{First: models.List{DB: s.core.DB.DB, By: database.Order{Key: "r.score", ID: "r.id"},
+		Rows: database.RowsFunc(rows), Bound: maxBest}, Rest: rest}
 }
 
 // score returns the expression that sorts the best results.

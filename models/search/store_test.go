@@ -11,5 +11,8 @@ import (
 
 // eachStore runs a test on a store of each engine, with a user.
 func eachStore(t *testing.T, test func(t *testing.T, s *Store, ada auth.Caller)) {
-	modelstest.Each(t, func() {}, func(t *testing.T, core *models.Store, ada auth.Caller) { test(t, New(core, lists.New(core)), ada) })
+	modelstest.Each(t, func() {}, func(t *testing.T, core *models.Store,
+		ada auth.Caller) {
+		test(t, New(core, lists.New(core)), ada)
+	})
 }

@@ -32,7 +32,8 @@ const (
 // terms looks up the words of a query in the vocabulary. A word that is no prefix of a known word
 // is replaced by its corrections. found reports whether a document contains all words. For a single
 // word it is always true.
-func terms(ctx context.Context, db *models.DB, ix *models.Index, query []tokenize.Word) (terms []term, found bool, err error) {
+func terms(ctx context.Context, db *models.DB, ix *models.Index,
+	query []tokenize.Word) (terms []term, found bool, err error) {
 	var beginnings []string
 	all := make([]term, len(query))
 	for i, w := range query {
@@ -102,7 +103,8 @@ func (knownWordKey) Text(b *database.Builder) (string, error) {
 // contains the empty prefix if a document matches one of the expressions in matches. These are
 // tried in order, so the cheapest ones should come first: to find the first match of a prefix,
 // SQLite merges the documents of all words that begin with it.
-func known(ctx context.Context, db *models.DB, ix *models.Index, beginnings, matches []string) (map[string]bool, error) {
+func known(ctx context.Context, db *models.DB, ix *models.Index, beginnings,
+	matches []string) (map[string]bool, error) {
 	arguments := []any{ix.Noun}
 	for _, b := range beginnings {
 		end := b + last
@@ -158,7 +160,8 @@ func corrections(ctx context.Context, db *models.DB, ix *models.Index, word stri
 		similar = db.Read.NewRaw("(? OR word >= ? AND word < ?)", bun.Safe(similar), word[:size], string(initial+1)).String()
 	}
 	var like []string
-	err := db.Read.NewRaw("SELECT word FROM vocabulary WHERE noun = ? AND ? AND length(word) BETWEEN ? AND ? ORDER BY word",
+	err := db.Read.NewRaw(
+		"SELECT word FROM vocabulary WHERE noun = ? AND ? AND length(word) BETWEEN ? AND ? ORDER BY word",
 		ix.Noun, bun.Safe(similar), length-tolerance, length+tolerance).Scan(ctx, &like)
 	if err != nil {
 		return nil, err

@@ -24,7 +24,8 @@ type follow struct {
 // Follow makes the caller a follower of another user. It is not an error if the caller already
 // follows the user. It returns BadInput if the user is the caller. It opens a transaction.
 func (s *Store) Follow(ctx context.Context, caller auth.Caller, username string) (*models.User, error) {
-	return s.changeFollow(ctx, caller, username, 1, func(ctx context.Context, tx bun.Tx, userID int64) (sql.Result, error) {
+	return s.changeFollow(ctx, caller, username, 1, func(ctx context.Context, tx bun.Tx,
+		userID int64) (sql.Result, error) {
 		return tx.NewInsert().Model(&follow{FollowerID: caller.UserID, FollowedID: userID, CreatedAt: models.Now()}).
 			On("CONFLICT (follower_id, followed_id) DO NOTHING").Exec(ctx)
 	})
@@ -33,12 +34,15 @@ func (s *Store) Follow(ctx context.Context, caller auth.Caller, username string)
 // Unfollow makes the caller stop following another user. It is not an error if the caller does not
 // follow the user. It opens a transaction.
 func (s *Store) Unfollow(ctx context.Context, caller auth.Caller, username string) (*models.User, error) {
-	return s.changeFollow(ctx, caller, username, -1, func(ctx context.Context, tx bun.Tx, userID int64) (sql.Result, error) {
-		return tx.NewDelete().Model((*follow)(nil)).Where("follower_id = ? AND followed_id = ?", caller.UserID, userID).Exec(ctx)
+	return s.changeFollow(ctx, caller, username, -1, func(ctx context.Context, tx bun.Tx,
+		userID int64) (sql.Result, error) {
+		return tx.NewDelete().Model((*follow)(nil)).Where("follower_id = ? AND followed_id = ?", caller.UserID, userID).
+			Exec(ctx)
 	})
 }
 
-func (s *Store) changeFollow(ctx context.Context, caller auth.Caller, username string, by int64, change func(ctx context.Context, tx bun.Tx, userID int64) (sql.Result, error)) (*models.User, error) {
+func (s *Store) changeFollow(ctx context.Context, caller auth.Caller, username string, by int64,
+	change func(ctx context.Context, tx bun.Tx, userID int64) (sql.Result, error)) (*models.User, error) {
 	u, err := s.core.User(ctx, caller, models.UserAccess, username)
 	if err != nil {
 		return nil, err
@@ -106,11 +110,13 @@ func Disconnect(ctx context.Context, tx bun.Tx, userID int64) error {
 		}
 	}
 	var followed, followers []int64
-	err := tx.NewDelete().Model((*follow)(nil)).Where("follower_id = ?", userID).Returning("followed_id").Scan(ctx, &followed)
+	err := tx.NewDelete().Model((*follow)(nil)).Where("follower_id = ?", userID).Returning("followed_id").
+		Scan(ctx, &followed)
 	if err := models.IgnoreNoRows(err); err != nil {
 		return err
 	}
-	err = tx.NewDelete().Model((*follow)(nil)).Where("followed_id = ?", userID).Returning("follower_id").Scan(ctx, &followers)
+	err = tx.NewDelete().Model((*follow)(nil)).Where("followed_id = ?", userID).Returning("follower_id").
+		Scan(ctx, &followers)
 	if err := models.IgnoreNoRows(err); err != nil {
 		return err
 	}

@@ -72,7 +72,8 @@ func addLike(ctx context.Context, tx bun.Tx, userID, owner int64, target models.
 	if owner == userID {
 		return models.Invalid(input, "%s: %s %d is your own", input, target.Type, target.ID)
 	}
-	done, err := tx.NewInsert().Model(&like{UserID: userID, TargetType: target.Type, TargetID: target.ID, CreatedAt: models.Now()}).
+	done, err := tx.NewInsert().Model(&like{UserID: userID, TargetType: target.Type, TargetID: target.ID,
+		CreatedAt: models.Now()}).
 		On("CONFLICT (user_id, target_type, target_id) DO NOTHING").Exec(ctx)
 	if err != nil {
 		return err
@@ -122,7 +123,8 @@ func countLike(ctx context.Context, tx bun.Tx, target models.Target, userID, by 
 // deleteLikes removes all likes of a target that is being deleted.
 func deleteLikes(ctx context.Context, tx bun.Tx, target models.Target) error {
 	var userIDs []int64
-	err := tx.NewDelete().Model((*like)(nil)).Where("target_type = ? AND target_id = ?", target.Type, target.ID).Returning("user_id").Scan(ctx, &userIDs)
+	err := tx.NewDelete().Model((*like)(nil)).Where("target_type = ? AND target_id = ?", target.Type, target.ID).
+		Returning("user_id").Scan(ctx, &userIDs)
 	if err != nil || target.Type != models.OnThing {
 		return models.IgnoreNoRows(err)
 	}
@@ -138,12 +140,14 @@ func (l likesOn) Select(b *database.Builder, id any) *bun.SelectQuery {
 type likedThings struct{}
 
 func (likedThings) Select(b *database.Builder, userID any) *bun.SelectQuery {
-	return b.Select().TableExpr("likes AS l").Where("l.user_id = ? AND l.target_type = ?", userID, models.OnThing).Where(models.IsPublished, bun.Safe("l.target_id"))
+	return b.Select().TableExpr("likes AS l").Where("l.user_id = ? AND l.target_type = ?", userID, models.OnThing).
+		Where(models.IsPublished, bun.Safe("l.target_id"))
 }
 
 // Likers lists the users who like a target of the given type, the latest like first.
 func (s *Store) Likers(on models.TargetType) models.List {
-	return models.List{DB: s.core.DB.DB, By: database.Order{Key: "l.created_at", Time: true, ID: "l.id", Node: "l.user_id"}, Rows: likesOn{on}}
+	return models.List{DB: s.core.DB.DB, By: database.Order{Key: "l.created_at", Time: true, ID: "l.id",
+		Node: "l.user_id"}, Rows: likesOn{on}}
 }
 
 // LikedThings lists the published things that a user likes, the latest like first.
@@ -156,7 +160,8 @@ func (s *Store) LikedThings() models.List {
 func (s *Store) LikedThingIDs(ctx context.Context, userID int64) (ids []int64, err error) {
 	err = s.core.DB.Read.NewSelect().TableExpr("likes AS l").Column("l.target_id").
 		Join("JOIN things AS t ON t.id = l.target_id AND t.state = ?", models.Published).
-		Where("l.user_id = ? AND l.target_type = ?", userID, models.OnThing).OrderExpr("l.id DESC").Limit(models.MaxIDs).Scan(ctx, &ids)
+		Where("l.user_id = ? AND l.target_type = ?", userID, models.OnThing).OrderExpr("l.id DESC").Limit(models.MaxIDs).
+		Scan(ctx, &ids)
 	return ids, err
 }
 

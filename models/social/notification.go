@@ -71,14 +71,16 @@ func (n *Notification) Target() models.Target {
 }
 
 // notify writes one notification for each distinct recipient, except for the actor and the ID 0.
-func notify(ctx context.Context, tx bun.Tx, kind NotificationKind, actor int64, about models.Target, recipients ...int64) error {
+func notify(ctx context.Context, tx bun.Tx, kind NotificationKind, actor int64, about models.Target,
+	recipients ...int64) error {
 	at := models.Now()
 	var rows []Notification
 	seen := map[int64]bool{0: true, actor: true}
 	for _, id := range recipients {
 		if !seen[id] {
 			seen[id] = true
-			rows = append(rows, Notification{UserID: id, Kind: kind, ActorID: actor, TargetType: about.Type, TargetID: about.ID, CreatedAt: at})
+			rows = append(rows, Notification{UserID: id, Kind: kind, ActorID: actor, TargetType: about.Type, TargetID: about.ID,
+				CreatedAt: at})
 		}
 	}
 	if len(rows) == 0 {
@@ -93,7 +95,8 @@ func notify(ctx context.Context, tx bun.Tx, kind NotificationKind, actor int64, 
 func notifyOfDecision(ctx context.Context, tx bun.Tx, e *models.ModerationEntry) error {
 	n := &Notification{UserID: e.UserID, Kind: NotifyModeration, DecisionID: e.ID, CreatedAt: e.CreatedAt}
 	switch e.Action {
-	case models.SuspendedUser, models.UnsuspendedUser, models.SetUserRole, models.DeletedThing, models.DeletedMake, models.DeletedFile:
+	case models.SuspendedUser, models.UnsuspendedUser, models.SetUserRole, models.DeletedThing, models.DeletedMake,
+		models.DeletedFile:
 		// What was deleted cannot be the target: its notifications are deleted with it.
 		n.TargetType, n.TargetID = models.OnUser, e.UserID
 	case models.TookDownThing, models.RestoredThing:
@@ -114,14 +117,17 @@ func notifyOfDecision(ctx context.Context, tx bun.Tx, e *models.ModerationEntry)
 
 // notifyWatchers writes a notification for each user who watches a target, except for the actor and
 // the users in except. If thingID is not 0, it does nothing while that thing is a draft.
-func notifyWatchers(ctx context.Context, tx bun.Tx, kind NotificationKind, actor int64, about, watched models.Target, thingID int64, except ...int64) error {
+func notifyWatchers(ctx context.Context, tx bun.Tx, kind NotificationKind, actor int64, about, watched models.Target,
+	thingID int64, except ...int64) error {
 	watchers := tx.NewSelect().Model((*watch)(nil)).
 		ColumnExpr("w.user_id, ?, ?, ?, CAST(? AS bigint), ?", kind, actor, about.Type, about.ID, models.Now()).
-		Where("w.target_type = ? AND w.target_id = ? AND w.user_id NOT IN (?)", watched.Type, watched.ID, bun.List(append(except, actor)))
+		Where("w.target_type = ? AND w.target_id = ? AND w.user_id NOT IN (?)", watched.Type, watched.ID,
+			bun.List(append(except, actor)))
 	if thingID != 0 {
 		watchers = watchers.Where("EXISTS (SELECT 1 FROM things AS t WHERE t.id = ? AND t.state <> ?)", thingID, models.Draft)
 	}
-	_, err := tx.NewRaw("INSERT INTO notifications (user_id, kind, actor_id, target_type, target_id, created_at) ?", watchers).Exec(ctx)
+	_, err := tx.NewRaw("INSERT INTO notifications (user_id, kind, actor_id, target_type, target_id, created_at) ?",
+		watchers).Exec(ctx)
 	return err
 }
 
@@ -159,20 +165,22 @@ func (s *Store) Notifications(caller auth.Caller, userID int64, filter Notificat
 			return models.List{}, err
 		}
 	}
-	return models.List{DB: s.core.DB.DB, By: database.Order{ID: "n.id"}, Rows: database.RowsFunc(func(b *database.Builder, userID any) *bun.SelectQuery {
-		q := b.Select().TableExpr("notifications AS n").Where("n.user_id = ?", userID)
-		if filter.UnreadOnly {
-			q = q.Where("n.read_at IS NULL")
-		}
-		if filter.Since != nil {
-			q = q.Where("n.created_at >= ?", filter.Since.UTC())
-		}
-		return q
-	})}, nil
+	return models.List{DB: s.core.DB.DB, By: database.Order{ID: "n.id"},
+		Rows: database.RowsFunc(func(b *database.Builder, userID any) *bun.SelectQuery {
+			q := b.Select().TableExpr("notifications AS n").Where("n.user_id = ?", userID)
+			if filter.UnreadOnly {
+				q = q.Where("n.read_at IS NULL")
+			}
+			if filter.Since != nil {
+				q = q.Where("n.created_at >= ?", filter.Since.UTC())
+			}
+			return q
+		})}, nil
 }
 
 // Notification returns a notification of the caller. It returns NotFound for one of another user.
-func (s *Store) Notification(ctx context.Context, caller auth.Caller, fields NotificationFields, id int64) (*Notification, error) {
+func (s *Store) Notification(ctx context.Context, caller auth.Caller, fields NotificationFields,
+	id int64) (*Notification, error) {
 	n, err := models.One(s.core, ctx, caller, notifications, fields, "notification", id)
 	if err != nil {
 		return nil, err
@@ -190,7 +198,8 @@ func (n *Notification) Allows(caller auth.Caller) error {
 
 // UnreadNotifications returns the number of unread notifications of the caller.
 func (s *Store) UnreadNotifications(ctx context.Context, caller auth.Caller) (int64, error) {
-	return s.core.DB.Write.NewSelect().Model((*Notification)(nil)).Where("n.user_id = ? AND n.read_at IS NULL", caller.UserID).Count(ctx)
+	return s.core.DB.Write.NewSelect().Model((*Notification)(nil)).Where("n.user_id = ? AND n.read_at IS NULL",
+		caller.UserID).Count(ctx)
 }
 
 // ReadNotifications is the result of [Store.MarkNotificationsRead].
@@ -201,11 +210,13 @@ type ReadNotifications struct {
 
 // MarkNotificationsRead marks notifications of the caller as read, or all of them if ids is nil. It
 // ignores those that do not exist, belong to another user, or are read already.
-func (s *Store) MarkNotificationsRead(ctx context.Context, caller auth.Caller, ids []int64) (*ReadNotifications, error) {
+func (s *Store) MarkNotificationsRead(ctx context.Context, caller auth.Caller,
+	ids []int64) (*ReadNotifications, error) {
 	if len(ids) > maxNotifications {
 		return nil, models.TooMany("ids", len(ids), maxNotifications)
 	}
-	q := s.core.DB.Write.NewUpdate().Model((*Notification)(nil)).Set("read_at = ?", models.Now()).Where("user_id = ? AND read_at IS NULL", caller.UserID)
+	q := s.core.DB.Write.NewUpdate().Model((*Notification)(nil)).Set("read_at = ?", models.Now()).
+		Where("user_id = ? AND read_at IS NULL", caller.UserID)
 	if ids != nil {
 		q = q.Where("id IN (?)", bun.List(ids))
 	}
@@ -227,7 +238,8 @@ func (s *Store) MarkNotificationsRead(ctx context.Context, caller auth.Caller, i
 // DeleteNotification deletes a notification of the caller. It returns NotFound for one of another
 // user.
 func (s *Store) DeleteNotification(ctx context.Context, caller auth.Caller, id int64) error {
-	done, err := s.core.DB.Write.NewDelete().Model((*Notification)(nil)).Where("id = ? AND user_id = ?", id, caller.UserID).Exec(ctx)
+	done, err := s.core.DB.Write.NewDelete().Model((*Notification)(nil)).
+		Where("id = ? AND user_id = ?", id, caller.UserID).Exec(ctx)
 	if err != nil {
 		return err
 	}
@@ -240,12 +252,14 @@ func (s *Store) DeleteNotification(ctx context.Context, caller auth.Caller, id i
 // expireNotifications deletes notifications older than notificationTTL, and the oldest ones of
 // users who have more than maxNotifications.
 func (s *Store) expireNotifications(ctx context.Context) error {
-	if _, err := s.core.DB.ExecAgain(ctx, s.core.DB.Write.NewDelete().Model((*Notification)(nil)).Where("created_at < ?", models.Now().Add(-notificationTTL))); err != nil {
+	if _, err := s.core.DB.ExecAgain(ctx, s.core.DB.Write.NewDelete().Model((*Notification)(nil)).
+		Where("created_at < ?", models.Now().Add(-notificationTTL))); err != nil {
 		return err
 	}
 	_, err := s.core.DB.ExecAgain(ctx, s.core.DB.Write.NewRaw("DELETE FROM notifications WHERE id IN (SELECT id FROM "+
 		"(SELECT id, row_number() OVER (PARTITION BY user_id ORDER BY id DESC) AS place FROM notifications "+
-		"WHERE user_id IN (SELECT user_id FROM notifications GROUP BY user_id HAVING count(*) > ?0)) AS n WHERE place > ?0)", maxNotifications))
+		"WHERE user_id IN (SELECT user_id FROM notifications GROUP BY user_id HAVING count(*) > ?0)) AS n WHERE place > ?0)",
+		maxNotifications))
 	return err
 }
 
@@ -271,7 +285,8 @@ func notifyOfMake(ctx context.Context, tx bun.Tx, m *models.Make, owner int64) e
 	}
 	about := models.Target{Type: models.OnMake, ID: m.ID}
 	return errors.Join(notify(ctx, tx, NotifyMake, m.OwnerID, about, owner),
-		notifyWatchers(ctx, tx, NotifyMake, m.OwnerID, about, models.Target{Type: models.OnThing, ID: m.ThingID}, m.ThingID, owner))
+		notifyWatchers(ctx, tx, NotifyMake, m.OwnerID, about, models.Target{Type: models.OnThing, ID: m.ThingID}, m.ThingID,
+			owner))
 }
 
 // notifyRemix notifies the creators and watchers of the ancestors of a published thing.
@@ -320,13 +335,15 @@ func (s *Store) react(ctx context.Context, tx bun.Tx, e models.Event) error {
 			return nil
 		}
 		for _, f := range e.Files {
-			if err := notify(ctx, tx, NotifyProcessingFailed, 0, models.Target{Type: models.OnFile, ID: f.ID}, f.OwnerID); err != nil {
+			if err := notify(ctx, tx, NotifyProcessingFailed, 0, models.Target{Type: models.OnFile, ID: f.ID},
+				f.OwnerID); err != nil {
 				return err
 			}
 		}
 	case models.ObjectDeleted:
 		if e.Target.Type == models.OnComment {
-			_, err := tx.NewDelete().Model((*Notification)(nil)).Where("target_type = ? AND target_id = ?", models.OnComment, e.Target.ID).Exec(ctx)
+			_, err := tx.NewDelete().Model((*Notification)(nil)).Where("target_type = ? AND target_id = ?", models.OnComment,
+				e.Target.ID).Exec(ctx)
 			return err
 		}
 		return deleteLikes(ctx, tx, e.Target)

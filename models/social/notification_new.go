@@ -63,7 +63,8 @@ func (n *NewNotifications) Next(ctx context.Context) (added []*Notification, unr
 
 // recent returns the recent notifications, the oldest first.
 func (n *NewNotifications) recent(ctx context.Context) (recent []*Notification, err error) {
-	err = n.store.core.DB.Read.NewSelect().Model(&recent).Where("n.user_id = ? AND n.created_at >= ?", n.caller.UserID, models.Now().Add(-recentPeriod)).
+	err = n.store.core.DB.Read.NewSelect().Model(&recent).Where("n.user_id = ? AND n.created_at >= ?", n.caller.UserID,
+		models.Now().Add(-recentPeriod)).
 		Order("n.id DESC").Limit(maxRecent).Scan(ctx)
 	slices.Reverse(recent)
 	return recent, err

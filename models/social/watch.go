@@ -52,7 +52,8 @@ func (s *Store) ToggleWatch(ctx context.Context, caller auth.Caller, target mode
 }
 
 func addWatch(ctx context.Context, tx bun.Tx, userID int64, target models.Target) error {
-	_, err := tx.NewInsert().Model(&watch{UserID: userID, TargetType: target.Type, TargetID: target.ID, CreatedAt: models.Now()}).
+	_, err := tx.NewInsert().Model(&watch{UserID: userID, TargetType: target.Type, TargetID: target.ID,
+		CreatedAt: models.Now()}).
 		On("CONFLICT (user_id, target_type, target_id) DO NOTHING").Exec(ctx)
 	return err
 }
@@ -70,7 +71,8 @@ func removeWatch(ctx context.Context, tx bun.Tx, userID int64, target models.Tar
 type watchedThings struct{}
 
 func (watchedThings) Select(b *database.Builder, userID any) *bun.SelectQuery {
-	return b.Select().TableExpr("watches AS w").Where("w.user_id = ? AND w.target_type = ?", userID, models.OnThing).Where(models.IsPublished, bun.Safe("w.target_id"))
+	return b.Select().TableExpr("watches AS w").Where("w.user_id = ? AND w.target_type = ?", userID, models.OnThing).
+		Where(models.IsPublished, bun.Safe("w.target_id"))
 }
 
 // WatchedThings lists the published things that the caller watches, the latest watch first. It

@@ -28,7 +28,8 @@ type NewStagedUpload struct {
 // bytes may arrive by a form, by the tus protocol, or in parts that are sent to S3. If target is
 // not nil, FinalizeOne attaches them to it. An upload is complete at once if it has the SHA-256 and
 // the size of a file that the caller may see. Each upload has a transaction of its own.
-func (s *Store) CreateStagedUploads(ctx context.Context, caller auth.Caller, uploads []NewStagedUpload, target *models.Target) (_ []*StagedUpload, err error) {
+func (s *Store) CreateStagedUploads(ctx context.Context, caller auth.Caller, uploads []NewStagedUpload,
+	target *models.Target) (_ []*StagedUpload, err error) {
 	if len(uploads) == 0 {
 		return nil, models.RequiredList("uploads")
 	}
@@ -45,7 +46,8 @@ func (s *Store) CreateStagedUploads(ctx context.Context, caller auth.Caller, upl
 		}
 	}()
 	for i, n := range uploads {
-		r := NewResumable{Name: n.Filename, Length: &n.Size, Target: target, Metadata: map[string]string{"filename": n.Filename}}
+		r := NewResumable{Name: n.Filename, Length: &n.Size, Target: target,
+			Metadata: map[string]string{"filename": n.Filename}}
 		if n.Kind != nil {
 			r.Kind = *n.Kind
 		}
@@ -106,7 +108,8 @@ func (s *Store) readable(ctx context.Context, caller auth.Caller, n NewResumable
 		return nil, err
 	}
 	var same []*models.File
-	err = s.core.DB.Read.NewSelect().Model(&same).Where("f.sha256 = ? AND f.size = ? AND f.state = ?", n.SHA256, *n.Length, models.Finalized).Order("f.id").Limit(maxSame).Scan(ctx)
+	err = s.core.DB.Read.NewSelect().Model(&same).Where("f.sha256 = ? AND f.size = ? AND f.state = ?", n.SHA256, *n.Length,
+		models.Finalized).Order("f.id").Limit(maxSame).Scan(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +130,8 @@ func (s *Store) readable(ctx context.Context, caller auth.Caller, n NewResumable
 	now := models.Now()
 	expires := now.Add(s.core.Options.PendingTTL)
 	f := &models.File{OwnerID: caller.UserID, Name: name, CreatedAt: now, ExpiresAt: &expires}
-	f.SetContent(bucket.Upload{Key: key, Size: *n.Length, SHA256: n.SHA256, MD5: same[at].MD5, ContentType: same[at].ContentType}, n.Kind)
+	f.SetContent(bucket.Upload{Key: key, Size: *n.Length, SHA256: n.SHA256, MD5: same[at].MD5,
+		ContentType: same[at].ContentType}, n.Kind)
 	err = s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := s.core.Claim(ctx, tx, caller.UserID, models.Claim{Bytes: f.Size, Pending: 1}); err != nil {
 			return err
@@ -148,7 +152,8 @@ func (s *Store) readable(ctx context.Context, caller auth.Caller, n NewResumable
 }
 
 // stageOn sets the target that FinalizeOne attaches a file to, which must belong to the caller.
-func (s *Store) stageOn(ctx context.Context, tx bun.Tx, caller auth.Caller, f *models.File, target *models.Target) error {
+func (s *Store) stageOn(ctx context.Context, tx bun.Tx, caller auth.Caller, f *models.File,
+	target *models.Target) error {
 	if target == nil {
 		return nil
 	}
@@ -163,7 +168,8 @@ func (s *Store) Parts(ctx context.Context, u *StagedUpload) (parts []bucket.Part
 	if u.resumable == nil {
 		return nil, false, nil
 	}
-	parts, ok, err = s.core.Bucket.PresignParts(ctx, u.resumable.staged(), *u.resumable.Length, u.ExpiresAt.Sub(models.Now()))
+	parts, ok, err = s.core.Bucket.PresignParts(ctx, u.resumable.staged(), *u.resumable.Length,
+		u.ExpiresAt.Sub(models.Now()))
 	if err != nil || !ok {
 		return nil, false, err
 	}

@@ -28,7 +28,8 @@ type CompletedUpload struct {
 // declared size and SHA-256, and makes uploads whose parts clients have sent to S3 pending. An
 // error about an upload is in its result. It is idempotent. Each upload has transactions of its
 // own.
-func (s *Store) CompleteStagedUploads(ctx context.Context, caller auth.Caller, uploads []CompleteUpload) ([]*CompletedUpload, error) {
+func (s *Store) CompleteStagedUploads(ctx context.Context, caller auth.Caller,
+	uploads []CompleteUpload) ([]*CompletedUpload, error) {
 	if len(uploads) == 0 {
 		return nil, models.RequiredList("uploads")
 	}
@@ -76,7 +77,8 @@ func (s *Store) complete(ctx context.Context, caller auth.Caller, c CompleteUplo
 		want = n.SHA256
 	}
 	var rows []*models.File
-	if err := s.core.DB.Write.NewSelect().Model(&rows).Where("f.id = ? AND f.owner_id = ?", c.ID, caller.UserID).Scan(ctx); err != nil {
+	if err := s.core.DB.Write.NewSelect().Model(&rows).Where("f.id = ? AND f.owner_id = ?", c.ID, caller.UserID).
+		Scan(ctx); err != nil {
 		return err
 	}
 	if len(rows) == 0 || rows[0].State != models.Finalized && !rows[0].ExpiresAt.After(models.Now()) {
@@ -100,7 +102,8 @@ func (s *Store) complete(ctx context.Context, caller auth.Caller, c CompleteUplo
 		return nil
 	}
 	// The declared SHA-256 of an image is that of the bytes before its metadata was removed.
-	declared, err := s.core.DB.Write.NewSelect().Model((*Resumable)(nil)).Where("up.file_id = ? AND up.done AND up.sha256 = ?", c.ID, want).Exists(ctx)
+	declared, err := s.core.DB.Write.NewSelect().Model((*Resumable)(nil)).
+		Where("up.file_id = ? AND up.done AND up.sha256 = ?", c.ID, want).Exists(ctx)
 	if err != nil || declared {
 		return err
 	}
@@ -108,7 +111,8 @@ func (s *Store) complete(ctx context.Context, caller auth.Caller, c CompleteUplo
 }
 
 // completeBegun finishes an upload whose bytes are not those of a pending upload yet.
-func (s *Store) completeBegun(ctx context.Context, caller auth.Caller, u *Resumable, want string) (*models.File, error) {
+func (s *Store) completeBegun(ctx context.Context, caller auth.Caller, u *Resumable,
+	want string) (*models.File, error) {
 	if want != "" && u.SHA256 != "" && want != u.SHA256 {
 		return nil, models.Invalid("sha256", "sha256: %s was declared (got %s)", u.SHA256, want)
 	}
@@ -121,7 +125,8 @@ func (s *Store) completeBegun(ctx context.Context, caller auth.Caller, u *Resuma
 			return nil, err
 		}
 		if size != *u.Length {
-			return nil, models.Fail(models.Conflict, "size: upload %d has %d bytes of %d", u.FileID, max(size, u.Received), *u.Length)
+			return nil, models.Fail(models.Conflict, "size: upload %d has %d bytes of %d", u.FileID, max(size, u.Received),
+				*u.Length)
 		}
 	}
 	q := s.core.DB.Write.NewUpdate().Model(u).WherePK().Where("received = ? AND NOT done", u.Received).Column("sha256")

@@ -62,7 +62,8 @@ func (s *Store) ExpireUpload(ctx context.Context, id int64) error {
 	}
 	var keys []string
 	err = s.core.DB.Write.NewDelete().Model((*models.File)(nil)).
-		Where("id = ? AND state <> ? AND expires_at <= ?", id, models.Finalized, models.Now()).Returning("object_key").Scan(ctx, &keys)
+		Where("id = ? AND state <> ? AND expires_at <= ?", id, models.Finalized, models.Now()).Returning("object_key").
+		Scan(ctx, &keys)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("expire upload %d: %w", id, err)
 	}

@@ -130,15 +130,17 @@ func (s *Store) CreateResumable(ctx context.Context, caller auth.Caller, n NewRe
 		return nil, err
 	}
 	u := &Resumable{
-		OwnerID: caller.UserID, Name: staged.Name, Multipart: staged.Multipart, Kind: n.Kind, SHA256: n.SHA256, Metadata: string(metadata),
-		Length: n.Length, Partial: n.Partial, Parts: string(parts), CreatedAt: models.Now(),
+		OwnerID: caller.UserID, Name: staged.Name, Multipart: staged.Multipart, Kind: n.Kind, SHA256: n.SHA256,
+		Metadata: string(metadata),
+		Length:   n.Length, Partial: n.Partial, Parts: string(parts), CreatedAt: models.Now(),
 	}
 	u.ExpiresAt = u.CreatedAt.Add(s.core.Options.PendingTTL)
 	err = s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := s.core.Claim(ctx, tx, caller.UserID, models.Claim{Bytes: reserve, Pending: 1}); err != nil {
 			return err
 		}
-		f := &models.File{OwnerID: caller.UserID, Name: name, Kind: models.Attachment, State: models.Staged, CreatedAt: u.CreatedAt, ExpiresAt: &u.ExpiresAt}
+		f := &models.File{OwnerID: caller.UserID, Name: name, Kind: models.Attachment, State: models.Staged,
+			CreatedAt: u.CreatedAt, ExpiresAt: &u.ExpiresAt}
 		if err := s.stageOn(ctx, tx, caller, f, n.Target); err != nil {
 			return err
 		}
@@ -195,9 +197,11 @@ func (s *Store) unstage(ctx context.Context, u *Resumable) {
 // those that have expired.
 func (s *Store) Resumable(ctx context.Context, caller auth.Caller, id int64) (*Resumable, error) {
 	u := new(Resumable)
-	err := s.core.DB.Write.NewSelect().Model(u).ColumnExpr("up.*").ColumnExpr("coalesce(f.expires_at, ?) AS expires_at", models.Now().Add(s.core.Options.PendingTTL)).
+	err := s.core.DB.Write.NewSelect().Model(u).ColumnExpr("up.*").ColumnExpr("coalesce(f.expires_at, ?) AS expires_at",
+		models.Now().Add(s.core.Options.PendingTTL)).
 		Join("JOIN files AS f ON f.id = up.file_id").
-		Where("up.file_id = ? AND up.owner_id = ? AND (f.expires_at > ? OR f.state = ?)", id, caller.UserID, models.Now(), models.Finalized).Scan(ctx)
+		Where("up.file_id = ? AND up.owner_id = ? AND (f.expires_at > ? OR f.state = ?)", id, caller.UserID, models.Now(),
+			models.Finalized).Scan(ctx)
 	if err != nil {
 		return nil, models.NoSuchIfNoRows(err, "upload", id)
 	}
@@ -218,7 +222,8 @@ func (s *Store) DeclareLength(ctx context.Context, caller auth.Caller, id, lengt
 			return err
 		}
 		if u.Length != nil || length < u.Received {
-			return models.Fail(models.Conflict, "the length of upload %d is known, or is less than the %d bytes that have arrived", id, u.Received)
+			return models.Fail(models.Conflict,
+				"the length of upload %d is known, or is less than the %d bytes that have arrived", id, u.Received)
 		}
 		if err := s.core.Claim(ctx, tx, caller.UserID, models.Claim{Bytes: length - u.Received}); err != nil {
 			return err
@@ -232,7 +237,8 @@ func (s *Store) DeclareLength(ctx context.Context, caller auth.Caller, id, lengt
 // lockResumable reads an upload of the caller and locks its row until tx ends.
 func (s *Store) lockResumable(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64) (*Resumable, error) {
 	u := new(Resumable)
-	err := s.core.DB.ForUpdate(tx.NewSelect().Model(u).Where("up.file_id = ? AND up.owner_id = ?", id, caller.UserID)).Scan(ctx)
+	err := s.core.DB.ForUpdate(tx.NewSelect().Model(u).Where("up.file_id = ? AND up.owner_id = ?", id, caller.UserID)).
+		Scan(ctx)
 	return u, models.NoSuchIfNoRows(err, "upload", id)
 }
 
@@ -241,7 +247,8 @@ func (s *Store) lockResumable(ctx context.Context, tx bun.Tx, caller auth.Caller
 // kept or none. It returns Conflict if the offset is not the number of bytes that have arrived,
 // also if another request has stored some meanwhile. Each part is committed in a transaction of its
 // own.
-func (s *Store) AppendResumable(ctx context.Context, caller auth.Caller, id, offset int64, r io.Reader, verify func() error) (int64, error) {
+func (s *Store) AppendResumable(ctx context.Context, caller auth.Caller, id, offset int64, r io.Reader,
+	verify func() error) (int64, error) {
 	u, err := s.Resumable(ctx, caller, id)
 	if err != nil {
 		return 0, err
@@ -253,11 +260,12 @@ func (s *Store) AppendResumable(ctx context.Context, caller auth.Caller, id, off
 	if u.Length != nil {
 		limit = *u.Length
 	}
-	stored, err := s.core.Bucket.Append(ctx, u.staged(), io.LimitReader(r, limit-offset), verify, func(next bucket.Staged) error {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTimeout)
-		defer cancel()
-		return s.commitReceived(ctx, u, next)
-	})
+	stored, err := s.core.Bucket.Append(ctx, u.staged(), io.LimitReader(r, limit-offset), verify,
+		func(next bucket.Staged) error {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTimeout)
+			defer cancel()
+			return s.commitReceived(ctx, u, next)
+		})
 	return stored.Size - offset, err
 }
 
@@ -278,12 +286,14 @@ func (s *Store) commitReceived(ctx context.Context, u *Resumable, next bucket.St
 			return err
 		}
 		if n, err := done.RowsAffected(); err != nil || n == 0 {
-			return errors.Join(err, models.Fail(models.Conflict, "upload %d was deleted, or another request has continued it", u.FileID))
+			return errors.Join(err, models.Fail(models.Conflict, "upload %d was deleted, or another request has continued it",
+				u.FileID))
 		}
 		// It expires after a time without progress. The job that is due earlier does nothing, and the
 		// garbage collector removes what it leaves.
 		_, err = tx.NewUpdate().Model((*models.File)(nil)).Set("expires_at = ?", models.Now().Add(s.core.Options.PendingTTL)).
-			Where("id = ? AND state = ? AND expires_at < ?", u.FileID, models.Staged, models.Now().Add(s.core.Options.PendingTTL-time.Minute)).Exec(ctx)
+			Where("id = ? AND state = ? AND expires_at < ?", u.FileID, models.Staged, models.Now().
+				Add(s.core.Options.PendingTTL-time.Minute)).Exec(ctx)
 		return err
 	})
 	if err == nil {
@@ -316,7 +326,8 @@ func (s *Store) FinishResumable(ctx context.Context, caller auth.Caller, id int6
 // finishPart records the object of a part. Its file remains staged, so it is never finalized.
 func (s *Store) finishPart(ctx context.Context, u *Resumable, stored bucket.Upload) error {
 	return s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if _, err := tx.NewUpdate().Model((*models.File)(nil)).Set("object_key = ?", stored.Key).Where("id = ? AND state = ?", u.FileID, models.Staged).Exec(ctx); err != nil {
+		if _, err := tx.NewUpdate().Model((*models.File)(nil)).Set("object_key = ?", stored.Key).
+			Where("id = ? AND state = ?", u.FileID, models.Staged).Exec(ctx); err != nil {
 			return err
 		}
 		_, err := tx.NewUpdate().Model((*Resumable)(nil)).Set("done = ?", true).Where("file_id = ?", u.FileID).Exec(ctx)
@@ -343,7 +354,8 @@ func (s *Store) finishFile(ctx context.Context, caller auth.Caller, u *Resumable
 			return nil // another request was first
 		}
 		f.SetContent(kept, u.Kind)
-		if _, err := tx.NewUpdate().Model(f).Column("state", "object_key", "size", "sha256", "md5", "kind", "content_type").WherePK().Exec(ctx); err != nil {
+		if _, err := tx.NewUpdate().Model(f).Column("state", "object_key", "size", "sha256", "md5", "kind", "content_type").
+			WherePK().Exec(ctx); err != nil {
 			return err
 		}
 		_, err = tx.NewUpdate().Model((*Resumable)(nil)).Set("done = ?", true).Where("file_id = ?", u.FileID).Exec(ctx)
@@ -370,7 +382,8 @@ func (s *Store) accept(ctx context.Context, u *Resumable, stored bucket.Upload) 
 	kind, contentType := models.Classify(stored.ContentType, "", u.Kind)
 	switch {
 	case u.Kind == models.Image && kind != models.Image:
-		return stored, models.Invalid("kind", "kind: the file must be a PNG, JPEG, GIF, WebP or AVIF image to be IMAGE (got %s)", contentType)
+		return stored, models.Invalid("kind",
+			"kind: the file must be a PNG, JPEG, GIF, WebP or AVIF image to be IMAGE (got %s)", contentType)
 	case kind == models.Image && stored.Size > s.core.Options.ImageLimit:
 		return stored, overLimit("images", s.core.Options.ImageLimit)
 	case kind != models.Image && !strings.HasPrefix(stored.ContentType, "image/"):

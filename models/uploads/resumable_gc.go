@@ -16,7 +16,8 @@ const MultipartGrace = 24 * time.Hour
 
 // CollectStaged calls remove for each upload that is staged in the bucket, that no row refers to,
 // and that is older than grace. Its argument removes it.
-func (s *Store) CollectStaged(ctx context.Context, grace time.Duration, remove func(name string, remove func() error) error) error {
+func (s *Store) CollectStaged(ctx context.Context, grace time.Duration,
+	remove func(name string, remove func() error) error) error {
 	var some []bucket.StagedUpload
 	check := func() error {
 		names := make([]string, len(some))
@@ -65,7 +66,8 @@ func (s *Store) StagedNames(ctx context.Context, names []string) (map[string]boo
 		return found, nil
 	}
 	var known []string
-	err := s.core.DB.Write.NewSelect().Model((*Resumable)(nil)).Column("up.name").Where("up.name IN (?) AND (up.partial OR NOT up.done)", bun.List(names)).Scan(ctx, &known)
+	err := s.core.DB.Write.NewSelect().Model((*Resumable)(nil)).Column("up.name").
+		Where("up.name IN (?) AND (up.partial OR NOT up.done)", bun.List(names)).Scan(ctx, &known)
 	for _, name := range known {
 		found[name] = true
 	}

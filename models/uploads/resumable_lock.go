@@ -17,7 +17,8 @@ const UploadLease = 10 * time.Second
 // exist.
 func (s *Store) LockUpload(ctx context.Context, id int64, by string) (bool, error) {
 	at := models.Now()
-	taken, err := s.core.DB.Write.NewUpdate().Model((*Resumable)(nil)).Set("locked_by = ?, locked_until = ?, wanted = ?", by, at.Add(UploadLease), false).
+	taken, err := s.core.DB.Write.NewUpdate().Model((*Resumable)(nil)).Set("locked_by = ?, locked_until = ?, wanted = ?",
+		by, at.Add(UploadLease), false).
 		Where("file_id = ? AND (locked_by = '' OR locked_until <= ?)", id, at).Exec(ctx)
 	if err != nil {
 		return false, err
@@ -25,7 +26,8 @@ func (s *Store) LockUpload(ctx context.Context, id int64, by string) (bool, erro
 	if n, err := taken.RowsAffected(); err != nil || n > 0 {
 		return err == nil, err
 	}
-	asked, err := s.core.DB.Write.NewUpdate().Model((*Resumable)(nil)).Set("wanted = ?", true).Where("file_id = ? AND locked_by <> ''", id).Exec(ctx)
+	asked, err := s.core.DB.Write.NewUpdate().Model((*Resumable)(nil)).Set("wanted = ?", true).
+		Where("file_id = ? AND locked_by <> ''", id).Exec(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -49,6 +51,7 @@ func (s *Store) RenewUploadLock(ctx context.Context, id int64, by string) (keep 
 
 // UnlockUpload releases the lock that LockUpload has taken.
 func (s *Store) UnlockUpload(ctx context.Context, id int64, by string) error {
-	_, err := s.core.DB.Write.NewUpdate().Model((*Resumable)(nil)).Set("locked_by = '', wanted = ?", false).Where("file_id = ? AND locked_by = ?", id, by).Exec(ctx)
+	_, err := s.core.DB.Write.NewUpdate().Model((*Resumable)(nil)).Set("locked_by = '', wanted = ?", false).
+		Where("file_id = ? AND locked_by = ?", id, by).Exec(ctx)
 	return err
 }

@@ -32,7 +32,8 @@ type StagedUpload struct {
 func (u *StagedUpload) IsResumable() bool { return u.resumable != nil }
 
 // StageUpload creates a staged upload for a target of the caller. It opens a transaction.
-func (s *Store) StageUpload(ctx context.Context, caller auth.Caller, name string, target models.Target) (staged *StagedUpload, err error) {
+func (s *Store) StageUpload(ctx context.Context, caller auth.Caller, name string,
+	target models.Target) (staged *StagedUpload, err error) {
 	err = s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := s.core.Claim(ctx, tx, caller.UserID, models.Claim{Pending: 1}); err != nil {
 			return err
@@ -49,7 +50,8 @@ func (s *Store) StageUpload(ctx context.Context, caller auth.Caller, name string
 
 // Stage inserts the row of an upload that waits for its bytes. Errors about the name are about the
 // given input.
-func (s *Store) Stage(ctx context.Context, tx bun.Tx, caller auth.Caller, input, name string, on models.Owned) (*StagedUpload, error) {
+func (s *Store) Stage(ctx context.Context, tx bun.Tx, caller auth.Caller, input, name string,
+	on models.Owned) (*StagedUpload, error) {
 	name, err := models.CleanFilename(input, name)
 	if err != nil {
 		return nil, err
@@ -114,7 +116,8 @@ func (s *Store) StoreStaged(ctx context.Context, id, atLeast, limit int64, bytes
 			return err
 		}
 		// From now on the size counts, and no longer what the upload has reserved.
-		if _, err := tx.NewUpdate().Model((*Resumable)(nil)).Set("done = ?, received = coalesce(length, received)", true).Where("file_id = ? AND NOT done", id).Exec(ctx); err != nil {
+		if _, err := tx.NewUpdate().Model((*Resumable)(nil)).Set("done = ?, received = coalesce(length, received)", true).
+			Where("file_id = ? AND NOT done", id).Exec(ctx); err != nil {
 			return err
 		}
 		if err := s.core.Claim(ctx, tx, f.OwnerID, models.Claim{Bytes: up.Size - f.Size}); err != nil {
@@ -122,7 +125,8 @@ func (s *Store) StoreStaged(ctx context.Context, id, atLeast, limit int64, bytes
 		}
 		replaced = f.ObjectKey
 		f.SetContent(up, kind)
-		_, err = tx.NewUpdate().Model(f).Column("state", "object_key", "size", "sha256", "md5", "kind", "content_type").WherePK().Exec(ctx)
+		_, err = tx.NewUpdate().Model(f).Column("state", "object_key", "size", "sha256", "md5", "kind", "content_type").
+			WherePK().Exec(ctx)
 		return err
 	})
 	if err != nil {
@@ -148,14 +152,16 @@ func (s *Store) declared(ctx context.Context, id int64) (*Resumable, error) {
 
 // receiveDeclared is like receive. It returns BadInput if the bytes are not what the owner has
 // declared.
-func (s *Store) receiveDeclared(ctx context.Context, bytes io.Reader, atLeast, limit int64, allowance *allowance, declared *Resumable) (bucket.Upload, error) {
+func (s *Store) receiveDeclared(ctx context.Context, bytes io.Reader, atLeast, limit int64, allowance *allowance,
+	declared *Resumable) (bucket.Upload, error) {
 	arriving := &verifying{r: bytes, hash: sha256.New()}
 	up, err := s.receive(ctx, arriving, atLeast, limit, allowance)
 	if err != nil {
 		return up, err
 	}
 	if err = arriving.verify(declared); err == nil && declared.Kind == models.Image && !models.IsImage(up.ContentType) {
-		err = models.Invalid("kind", "kind: the file must be a PNG, JPEG, GIF, WebP or AVIF image to be IMAGE (got %s)", up.ContentType)
+		err = models.Invalid("kind", "kind: the file must be a PNG, JPEG, GIF, WebP or AVIF image to be IMAGE (got %s)",
+			up.ContentType)
 	}
 	if err != nil {
 		s.core.Discard(ctx, up.Key)
@@ -196,7 +202,8 @@ func (v *verifying) verify(declared *Resumable) error {
 // In a transaction it locks the row.
 func (s *Store) openStaged(ctx context.Context, db bun.IDB, id int64) (*models.File, error) {
 	var rows []*models.File
-	q := db.NewSelect().Model(&rows).Where("f.id = ? AND (f.target_type <> '' OR EXISTS (SELECT 1 FROM uploads AS up WHERE up.file_id = f.id AND NOT up.partial)) AND f.state <> ? AND f.expires_at > ?", id, models.Finalized, models.Now())
+	q := db.NewSelect().Model(&rows).
+		Where("f.id = ? AND (f.target_type <> '' OR EXISTS (SELECT 1 FROM uploads AS up WHERE up.file_id = f.id AND NOT up.partial)) AND f.state <> ? AND f.expires_at > ?", id, models.Finalized, models.Now())
 	if _, ok := db.(bun.Tx); ok {
 		q = s.core.DB.ForUpdate(q)
 	}
@@ -229,7 +236,8 @@ func (s *Store) checkNotSuspended(ctx context.Context, db bun.IDB, userID int64)
 // StageUserImage stages the upload of an avatar or a cover of the caller. When the image is
 // finalized, it replaces the previous one. It returns Forbidden if the username is not that of the
 // caller.
-func (s *Store) StageUserImage(ctx context.Context, caller auth.Caller, username string, on models.TargetType, name string) (*StagedUpload, error) {
+func (s *Store) StageUserImage(ctx context.Context, caller auth.Caller, username string, on models.TargetType,
+	name string) (*StagedUpload, error) {
 	u, err := s.core.User(ctx, caller, models.UserAccess, username)
 	if err != nil {
 		return nil, err

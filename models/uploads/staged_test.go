@@ -27,7 +27,8 @@ func TestUploadsAreReported(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := s.Uploads.StoreStaged(t.Context(), staged.FileID, 0, 4, strings.NewReader("solid b")); models.CodeOf(err) != models.TooLarge {
+		if err := s.Uploads.StoreStaged(t.Context(), staged.FileID, 0, 4, strings.NewReader("solid b")); models.CodeOf(
+			err) != models.TooLarge {
 			t.Errorf("7 bytes of at most 4: %v, want %s", err, models.TooLarge)
 		}
 		if want := []int64{int64(len("solid 1")), 8, 9}; !slices.Equal(sizes, want) {

@@ -64,7 +64,8 @@ func (s *Store) Upload(ctx context.Context, caller auth.Caller, n NewUpload) (*m
 	}
 	at := models.Now()
 	expires := at.Add(s.core.Options.PendingTTL)
-	f := &models.File{OwnerID: caller.UserID, Name: name, Folder: folder, State: models.Pending, CreatedAt: at, ExpiresAt: &expires}
+	f := &models.File{OwnerID: caller.UserID, Name: name, Folder: folder, State: models.Pending, CreatedAt: at,
+		ExpiresAt: &expires}
 	late, legacy := n.Bytes.(LateKind)
 	if legacy && late.Kind() != "" {
 		n.Kind = models.FileKind(late.Kind())
@@ -72,7 +73,8 @@ func (s *Store) Upload(ctx context.Context, caller auth.Caller, n NewUpload) (*m
 	f.SetContent(up, n.Kind)
 	if !legacy && n.Kind == models.Image && f.Kind != models.Image {
 		s.core.Discard(ctx, up.Key)
-		return nil, models.Invalid("kind", "kind: the file must be a PNG, JPEG, GIF, WebP or AVIF image to be IMAGE (got %s)", f.ContentType)
+		return nil, models.Invalid("kind", "kind: the file must be a PNG, JPEG, GIF, WebP or AVIF image to be IMAGE (got %s)",
+			f.ContentType)
 	}
 	err = s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := s.core.Claim(ctx, tx, caller.UserID, models.Claim{Bytes: up.Size, Pending: 1}); err != nil {
@@ -102,7 +104,8 @@ func (s *Store) uploaded(up bucket.Upload) {
 // Images are stored without their metadata, so size and hashes are those of fewer bytes. If atLeast
 // exceeds either limit, it reads nothing. It returns TooLarge if there are too many bytes, and
 // BadInput if there are none or if reading fails.
-func (s *Store) receive(ctx context.Context, bytes io.Reader, atLeast, limit int64, allowance *allowance) (bucket.Upload, error) {
+func (s *Store) receive(ctx context.Context, bytes io.Reader, atLeast, limit int64,
+	allowance *allowance) (bucket.Upload, error) {
 	if bytes == nil {
 		return bucket.Upload{}, models.Invalid("file", "file: is missing").WithFieldCode(apierror.FieldRequired)
 	}
@@ -150,7 +153,8 @@ func fits(atLeast, limit int64, allowance *allowance) error {
 }
 
 func overLimit(what string, limit int64) error {
-	e := models.Invalid("file", "file: too large: %s must be at most %s (%d bytes)", what, models.FormatLimit(limit), limit)
+	e := models.Invalid("file", "file: too large: %s must be at most %s (%d bytes)", what,
+		models.FormatLimit(limit), limit)
 	e.Code, e.Limit = models.TooLarge, limit
 	return e
 }

@@ -32,7 +32,8 @@ func TestUploadOutlivesItsRequest(t *testing.T) {
 			t.Error(err)
 		}
 		// A client that disconnected before leaves nothing behind.
-		if _, err := s.Uploads.Upload(ctx, ada, uploads.NewUpload{Name: "b.stl", Bytes: strings.NewReader("solid b")}); err == nil {
+		if _, err := s.Uploads.Upload(ctx, ada,
+			uploads.NewUpload{Name: "b.stl", Bytes: strings.NewReader("solid b")}); err == nil {
 			t.Error("an upload of a client that had disconnected was accepted")
 		}
 	})
@@ -64,10 +65,12 @@ func TestUploadsInProgressCount(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		upload := func(by int64, size int) error {
-			_, err := s.Uploads.Upload(t.Context(), auth.Caller{UserID: by}, uploads.NewUpload{Name: "b.stl", Bytes: strings.NewReader("solid " + strings.Repeat("b", size))})
+			_, err := s.Uploads.Upload(t.Context(), auth.Caller{UserID: by},
+				uploads.NewUpload{Name: "b.stl", Bytes: strings.NewReader("solid " + strings.Repeat("b", size))})
 			return err
 		}
-		if err := upload(ada.UserID, 300<<10); models.CodeOf(err) != models.TooLarge || !strings.Contains(err.Error(), "in progress") {
+		if err := upload(ada.UserID, 300<<10); models.CodeOf(err) != models.TooLarge ||
+			!strings.Contains(err.Error(), "in progress") {
 			t.Errorf("the second upload of ada: %v, want TooLarge", err)
 		}
 		if err := upload(ada.UserID, 20<<10); err != nil {
@@ -100,7 +103,8 @@ func TestFailedUploadKeepsWhatIsNamed(t *testing.T) {
 		}
 		enqueue := s.Enqueue
 		s.Enqueue = func(context.Context, bun.Tx, models.Work) error { return errors.New("fault") }
-		if _, err := s.Uploads.Upload(t.Context(), ada, uploads.NewUpload{Name: "b.stl", Bytes: strings.NewReader("solid b")}); err == nil {
+		if _, err := s.Uploads.Upload(t.Context(), ada,
+			uploads.NewUpload{Name: "b.stl", Bytes: strings.NewReader("solid b")}); err == nil {
 			t.Error("an upload whose job could not be stored was accepted")
 		}
 		s.Enqueue = enqueue

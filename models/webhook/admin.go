@@ -21,11 +21,13 @@ func (a Admin) CreateWebhook(ctx context.Context, username string, n Input) (*We
 		return nil, "", err
 	}
 	if n.IsGlobal && !u.IsAdmin {
-		return nil, "", models.Invalid("username", "%s is not an administrator, and only those can have a global webhook", u.Username)
+		return nil, "", models.Invalid("username", "%s is not an administrator, and only those can have a global webhook",
+			u.Username)
 	}
 	for _, e := range n.Events {
 		if !slices.Contains(webhookEvents, e) {
-			return nil, "", models.Invalid("events", "events: %.60q is not one of %s", e, eventNames(webhookEvents)).WithFieldCode(apierror.FieldInvalid)
+			return nil, "", models.Invalid("events", "events: %.60q is not one of %s", e, eventNames(webhookEvents)).
+				WithFieldCode(apierror.FieldInvalid)
 		}
 	}
 	return a.store.createWebhook(ctx, u.ID, n)
@@ -42,7 +44,8 @@ func eventNames(events []Event) string {
 // EachWebhook calls fn with every webhook and the name of its owner, in the order of the IDs.
 func (a Admin) EachWebhook(ctx context.Context, fn func(w *Webhook, owner string) error) error {
 	var all []*Webhook
-	if err := a.store.core.DB.Read.NewSelect().Model(&all).ExcludeColumn("secret", "old_secret").Order("wh.id").Scan(ctx); err != nil {
+	if err := a.store.core.DB.Read.NewSelect().Model(&all).ExcludeColumn("secret", "old_secret").Order("wh.id").
+		Scan(ctx); err != nil {
 		return err
 	}
 	for some := range slices.Chunk(all, models.ObjectsAtOnce) {
@@ -84,7 +87,8 @@ func (a Admin) EnableWebhook(ctx context.Context, id int64, enabled bool) error 
 		case enabled && owner.SuspendedAt != nil:
 			return models.Fail(models.Conflict, "webhook %d belongs to %s, who is suspended", id, owner.Username)
 		case enabled && w.IsGlobal && !owner.IsAdmin:
-			return models.Fail(models.Conflict, "webhook %d is global and belongs to %s, who is not an administrator", id, owner.Username)
+			return models.Fail(models.Conflict, "webhook %d is global and belongs to %s, who is not an administrator", id,
+				owner.Username)
 		}
 		if err := w.setEnabled(ctx, tx, enabled, disabledByOperator); err != nil {
 			return err
@@ -103,6 +107,7 @@ func (a Admin) WebhookDeliveries(ctx context.Context, webhookID int64, limit int
 	if _, err := models.One(a.store.core, ctx, auth.Caller{}, webhooks, AllFields, "webhook", webhookID); err != nil {
 		return nil, err
 	}
-	err = a.store.core.DB.Read.NewSelect().Model(&latest).Where("wd.webhook_id = ?", webhookID).Order("wd.id DESC").Limit(int64(limit)).Scan(ctx)
+	err = a.store.core.DB.Read.NewSelect().Model(&latest).Where("wd.webhook_id = ?", webhookID).Order("wd.id DESC").
+		Limit(int64(limit)).Scan(ctx)
 	return latest, err
 }

@@ -27,7 +27,8 @@ const (
 )
 
 // deliveryWaits are the times between attempts. There are 8 attempts, within about a day.
-var deliveryWaits = []time.Duration{10 * time.Second, time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour, 16 * time.Hour}
+var deliveryWaits = []time.Duration{10 * time.Second, time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour,
+	6 * time.Hour, 16 * time.Hour}
 
 const (
 	// deliveriesAtOnce is how many messages a server sends to one webhook concurrently.
@@ -184,7 +185,8 @@ func (s *Store) deliverDue(ctx context.Context, id int64) (more bool, err error)
 		return false, err
 	}
 	if found == nil {
-		return false, failWaiting(ctx, s.core.DB.Write, id, "the owner of the global webhook is not an administrator any more")
+		return false, failWaiting(ctx, s.core.DB.Write, id,
+			"the owner of the global webhook is not an administrator any more")
 	}
 	due, err := s.claimDeliveries(ctx, id)
 	if err != nil {
@@ -215,21 +217,25 @@ func (s *Store) webhookWithSecrets(ctx context.Context, id int64) (*Webhook, err
 func (s *Store) claimDeliveries(ctx context.Context, webhookID int64) (due []*Delivery, err error) {
 	at := models.Now()
 	next := s.core.DB.Write.NewSelect().Table("webhook_deliveries").Column("id").
-		Where("webhook_id = ? AND state = ? AND next_attempt_at <= ?", webhookID, DeliveryWaiting, at).Order("next_attempt_at", "id").Limit(deliveriesAtOnce)
+		Where("webhook_id = ? AND state = ? AND next_attempt_at <= ?", webhookID, DeliveryWaiting, at).
+		Order("next_attempt_at", "id").Limit(deliveriesAtOnce)
 	// The conditions are repeated: if two servers choose the same message, PostgreSQL evaluates them
 	// again for the second one.
-	err = s.core.DB.Write.NewUpdate().Model(&due).Set("attempts = attempts + 1, attempted_at = ?, next_attempt_at = ?", at, at.Add(s.options.Timeout+deliveryGrace)).
+	err = s.core.DB.Write.NewUpdate().Model(&due).Set("attempts = attempts + 1, attempted_at = ?, next_attempt_at = ?", at,
+		at.Add(s.options.Timeout+deliveryGrace)).
 		Where("id IN (?)", next).Where("state = ? AND next_attempt_at <= ?", DeliveryWaiting, at).Returning("*").Scan(ctx)
 	return due, models.IgnoreNoRows(err)
 }
 
 // deliver makes an attempt and records it.
 func (s *Store) deliver(ctx context.Context, w *Webhook, d *Delivery) error {
-	result := s.options.Send(ctx, webhook.Message{ID: d.MessageID, URL: w.URL, Secrets: w.secrets(models.Now()), Body: []byte(d.Payload)})
+	result := s.options.Send(ctx, webhook.Message{ID: d.MessageID, URL: w.URL, Secrets: w.secrets(models.Now()),
+		Body: []byte(d.Payload)})
 	interrupted := ctx.Err() != nil && result.Error != ""
 	ctx = context.WithoutCancel(ctx)
 	if interrupted { // by a shutdown: the attempt does not count
-		_, err := claimed(s.core.DB.Write.NewUpdate(), d).Set("attempts = attempts - 1, next_attempt_at = ?", models.Now()).Exec(ctx)
+		_, err := claimed(s.core.DB.Write.NewUpdate(), d).Set("attempts = attempts - 1, next_attempt_at = ?", models.Now()).
+			Exec(ctx)
 		return err
 	}
 	outcome, reason := "delivered", ""
@@ -254,12 +260,14 @@ func (s *Store) deliver(ctx context.Context, w *Webhook, d *Delivery) error {
 // number of the attempt is not enough, because it starts from 1 again when the user redelivers the
 // message.
 func claimed(q *bun.UpdateQuery, d *Delivery) *bun.UpdateQuery {
-	return q.Model(d).Where("id = ? AND state = ? AND attempts = ? AND attempted_at = ?", d.ID, DeliveryWaiting, d.Attempts, d.AttemptedAt)
+	return q.Model(d).Where("id = ? AND state = ? AND attempts = ? AND attempted_at = ?", d.ID, DeliveryWaiting,
+		d.Attempts, d.AttemptedAt)
 }
 
 // recordAttempt stores the result of an attempt, and schedules the next one or disables the
 // webhook. outcome is "delivered", "retried" or "failed"; disabled is why the webhook was disabled.
-func (s *Store) recordAttempt(ctx context.Context, tx bun.Tx, d *Delivery, a webhook.Result) (outcome, disabled string, err error) {
+func (s *Store) recordAttempt(ctx context.Context, tx bun.Tx, d *Delivery,
+	a webhook.Result) (outcome, disabled string, err error) {
 	w := new(Webhook)
 	err = s.core.DB.ForUpdate(tx.NewSelect().Model(w).Where("wh.id = ?", d.WebhookID)).Scan(ctx)
 	if err := models.IgnoreNoRows(err); err != nil || w.ID == 0 {
@@ -391,7 +399,8 @@ func (s *Store) WebhookQueue(ctx context.Context) (waiting int, oldest time.Dura
 
 // expireDeliveries removes old deliveries from the log.
 func (s *Store) expireDeliveries(ctx context.Context) error {
-	_, err := s.core.DB.ExecAgain(ctx, s.core.DB.Write.NewDelete().Model((*Delivery)(nil)).Where("created_at < ?", models.Now().Add(-deliveryTTL)))
+	_, err := s.core.DB.ExecAgain(ctx, s.core.DB.Write.NewDelete().Model((*Delivery)(nil)).
+		Where("created_at < ?", models.Now().Add(-deliveryTTL)))
 	return err
 }
 

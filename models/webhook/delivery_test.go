@@ -43,15 +43,20 @@ func TestOutcomesOfAttempts(t *testing.T) {
 		}{
 			{"200", webhook.Result{Status: 200}, &long, "delivered", DeliveryDelivered, "", 0, nil},
 			{"500", webhook.Result{Status: 500, Error: "HTTP 500"}, nil, "retried", DeliveryWaiting, "HTTP 500", 1, nil},
-			{"503 for an hour", webhook.Result{Status: 503, Error: "HTTP 503", RetryAfter: time.Hour}, nil, "retried", DeliveryWaiting, "HTTP 503", 1, nil},
-			{"500 for three days", webhook.Result{Status: 500, Error: "HTTP 500"}, &long, "failed", DeliveryFailed, "HTTP 500; " + webhookDisabled, 0, []string{"all deliveries failed for three days"}},
-			{"410", webhook.Result{Status: 410, Error: "HTTP 410"}, nil, "failed", DeliveryFailed, "HTTP 410; " + webhookDisabled, 0, []string{"the receiver responded with 410 Gone"}},
+			{"503 for an hour", webhook.Result{Status: 503, Error: "HTTP 503", RetryAfter: time.Hour}, nil, "retried",
+				DeliveryWaiting, "HTTP 503", 1, nil},
+			{"500 for three days", webhook.Result{Status: 500, Error: "HTTP 500"}, &long, "failed", DeliveryFailed,
+				"HTTP 500; " + webhookDisabled, 0, []string{"all deliveries failed for three days"}},
+			{"410", webhook.Result{Status: 410, Error: "HTTP 410"}, nil, "failed", DeliveryFailed, "HTTP 410; " +
+				webhookDisabled, 0, []string{"the receiver responded with 410 Gone"}},
 		} {
-			w, _, err := s.Admin().CreateWebhook(ctx, "ada", Input{URL: "https://receiver.example/", Events: []Event{ThingPublishedEvent}})
+			w, _, err := s.Admin().
+				CreateWebhook(ctx, "ada", Input{URL: "https://receiver.example/", Events: []Event{ThingPublishedEvent}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.core.DB.Write.NewRaw("UPDATE webhooks SET failing_since = ? WHERE id = ?", c.failingSince, w.ID).Exec(ctx); err != nil {
+			if _, err := s.core.DB.Write.NewRaw("UPDATE webhooks SET failing_since = ? WHERE id = ?", c.failingSince, w.ID).
+				Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 			modelstest.Published(t, s.core, ada)
@@ -67,10 +72,12 @@ func TestOutcomesOfAttempts(t *testing.T) {
 				t.Errorf("%s: the next attempt is at %v, want it %s after %v", c.name, d.NextAttemptAt, after, d.AttemptedAt)
 			}
 			if d.State != c.state || d.Error != c.err || (d.NextAttemptAt != nil) != (c.state == DeliveryWaiting) {
-				t.Errorf("%s: the delivery is %s with the error %q and the next attempt at %v, want %s and %q", c.name, d.State, d.Error, d.NextAttemptAt, c.state, c.err)
+				t.Errorf("%s: the delivery is %s with the error %q and the next attempt at %v, want %s and %q", c.name, d.State,
+					d.Error, d.NextAttemptAt, c.state, c.err)
 			}
 			if strings.Join(outcomes, " ") != c.outcome || jobs != c.jobs || !slices.Equal(disabled, c.disabled) {
-				t.Errorf("%s: outcomes %q, %d jobs, disabled %q, want %q, %d and %q", c.name, outcomes, jobs, disabled, c.outcome, c.jobs, c.disabled)
+				t.Errorf("%s: outcomes %q, %d jobs, disabled %q, want %q, %d and %q", c.name, outcomes, jobs, disabled, c.outcome,
+					c.jobs, c.disabled)
 			}
 			if err := s.Admin().DeleteWebhook(ctx, w.ID); err != nil {
 				t.Fatal(err)
@@ -93,7 +100,8 @@ func TestAttemptsOfDelivery(t *testing.T) {
 			},
 			Timeout: time.Minute,
 		}
-		w, _, err := s.Admin().CreateWebhook(ctx, "ada", Input{URL: "https://receiver.example/", Events: []Event{ThingPublishedEvent}})
+		w, _, err := s.Admin().
+			CreateWebhook(ctx, "ada", Input{URL: "https://receiver.example/", Events: []Event{ThingPublishedEvent}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +117,8 @@ func TestAttemptsOfDelivery(t *testing.T) {
 			}
 			return d
 		}
-		for i, want := range []time.Duration{10 * time.Second, time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour, 16 * time.Hour} {
+		for i, want := range []time.Duration{10 * time.Second, time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour,
+			6 * time.Hour, 16 * time.Hour} {
 			d := attempt()
 			if d.NextAttemptAt == nil {
 				t.Fatalf("after attempt %d: the delivery is %s, want another attempt", i+1, d.State)
@@ -118,7 +127,8 @@ func TestAttemptsOfDelivery(t *testing.T) {
 			if wait := d.NextAttemptAt.Sub(*d.AttemptedAt); wait < want || wait > want+want/10+time.Minute {
 				t.Errorf("after attempt %d: the next one is in %s, want %s to 10 %% more", i+1, wait, want)
 			}
-			if _, err := s.core.DB.Write.NewRaw("UPDATE webhook_deliveries SET next_attempt_at = ? WHERE id = ?", models.Now(), d.ID).Exec(ctx); err != nil {
+			if _, err := s.core.DB.Write.NewRaw("UPDATE webhook_deliveries SET next_attempt_at = ? WHERE id = ?", models.Now(),
+				d.ID).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -142,13 +152,15 @@ func TestDeliveryAfterClockWasAhead(t *testing.T) {
 			},
 			Timeout: time.Minute,
 		}
-		w, _, err := s.Admin().CreateWebhook(ctx, "ada", Input{URL: "https://receiver.example/", Events: []Event{ThingPublishedEvent}})
+		w, _, err := s.Admin().
+			CreateWebhook(ctx, "ada", Input{URL: "https://receiver.example/", Events: []Event{ThingPublishedEvent}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		modelstest.Published(t, s.core, ada)
 		for _, ahead := range []time.Duration{24 * time.Hour, 365 * 24 * time.Hour} {
-			if _, err := s.core.DB.Write.NewRaw("UPDATE webhook_deliveries SET next_attempt_at = ?", models.Now().Add(ahead)).Exec(ctx); err != nil {
+			if _, err := s.core.DB.Write.NewRaw("UPDATE webhook_deliveries SET next_attempt_at = ?", models.Now().Add(ahead)).
+				Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 			jobs = 0
@@ -176,7 +188,9 @@ func TestBusyWebhook(t *testing.T) {
 			t.Fatal(err)
 		}
 		hook := func(owner string, global bool) *Webhook {
-			w, _, err := s.Admin().CreateWebhook(ctx, owner, Input{URL: "https://receiver.example/", Events: []Event{ThingPublishedEvent}, IsGlobal: global})
+			w, _, err := s.Admin().
+				CreateWebhook(ctx, owner, Input{URL: "https://receiver.example/", Events: []Event{ThingPublishedEvent},
+					IsGlobal: global})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -187,7 +201,8 @@ func TestBusyWebhook(t *testing.T) {
 		for _, w := range []*Webhook{own, global} {
 			rows := make([]*Delivery, maxHourly)
 			for i := range rows {
-				rows[i] = &Delivery{WebhookID: w.ID, Event: ThingPublishedEvent, Payload: "{}", State: DeliveryDelivered, CreatedAt: before}
+				rows[i] = &Delivery{WebhookID: w.ID, Event: ThingPublishedEvent, Payload: "{}", State: DeliveryDelivered,
+					CreatedAt: before}
 			}
 			if _, err := s.core.DB.Write.NewInsert().Model(&rows).Exec(ctx); err != nil {
 				t.Fatal(err)
@@ -195,7 +210,8 @@ func TestBusyWebhook(t *testing.T) {
 		}
 		waiting := func(w *Webhook, want int64) {
 			t.Helper()
-			n, err := s.core.DB.Read.NewSelect().Model((*Delivery)(nil)).Where("wd.webhook_id = ? AND wd.state = ?", w.ID, DeliveryWaiting).Count(ctx)
+			n, err := s.core.DB.Read.NewSelect().Model((*Delivery)(nil)).Where("wd.webhook_id = ? AND wd.state = ?", w.ID,
+				DeliveryWaiting).Count(ctx)
 			if err != nil || n != want {
 				t.Errorf("%d messages are waiting, want %d: %v", n, want, err)
 			}
@@ -206,7 +222,8 @@ func TestBusyWebhook(t *testing.T) {
 		if _, err := s.PingWebhook(ctx, ada, own.ID); models.CodeOf(err) != models.Conflict {
 			t.Errorf("a ping: %v, want Conflict", err)
 		}
-		if _, err := s.core.DB.Write.NewRaw("UPDATE webhook_deliveries SET created_at = ?", models.Now().Add(-61*time.Minute)).Exec(ctx); err != nil {
+		if _, err := s.core.DB.Write.NewRaw("UPDATE webhook_deliveries SET created_at = ?", models.Now().
+			Add(-61*time.Minute)).Exec(ctx); err != nil {
 			t.Fatal(err)
 		}
 		modelstest.Published(t, s.core, ada)

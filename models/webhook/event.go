@@ -102,7 +102,8 @@ func (s *Store) emit(ctx context.Context, tx bun.Tx, o occurrence) error {
 	// the statement again for each event.
 	err := s.core.DB.ForShare(tx.NewSelect().Model(&hooks).Column("wh.id", "wh.owner_id", "wh.is_global").
 		Where("wh.disabled_at IS NULL AND ' ' || wh.events || ' ' LIKE '% ' || $1 || ' %'").
-		Where("(wh.is_global OR wh.owner_id ?) AND "+sends, owned).Order("wh.id")).Conn(database.Bind(tx, string(o.event), owners)).Scan(ctx)
+		Where("(wh.is_global OR wh.owner_id ?) AND "+sends, owned).Order("wh.id")).
+		Conn(database.Bind(tx, string(o.event), owners)).Scan(ctx)
 	if err != nil || len(hooks) == 0 {
 		return err
 	}
@@ -135,7 +136,8 @@ func (w *Webhook) isBusy(ctx context.Context, tx bun.Tx) (bool, error) {
 		return false, nil
 	}
 	var at time.Time
-	err := tx.NewSelect().Model((*Delivery)(nil)).Column("wd.created_at").Where("wd.webhook_id = ?", w.ID).Order("wd.id DESC").Offset(maxHourly-1).Limit(1).Scan(ctx, &at)
+	err := tx.NewSelect().Model((*Delivery)(nil)).Column("wd.created_at").Where("wd.webhook_id = ?", w.ID).
+		Order("wd.id DESC").Offset(maxHourly-1).Limit(1).Scan(ctx, &at)
 	return err == nil && models.Now().Sub(at) < time.Hour, models.IgnoreNoRows(err)
 }
 
@@ -201,13 +203,15 @@ func (s *Store) placeOf(ctx context.Context, tx bun.Tx, target models.Target) (p
 	switch target.Type {
 	case models.OnComment:
 		c := new(models.Comment)
-		if err := tx.NewSelect().Model(c).Column("cm.target_type", "cm.target_id").Where("cm.id = ?", target.ID).Scan(ctx); err != nil {
+		if err := tx.NewSelect().Model(c).Column("cm.target_type", "cm.target_id").Where("cm.id = ?", target.ID).
+			Scan(ctx); err != nil {
 			return p, err
 		}
 		return s.placeOf(ctx, tx, models.Target{Type: c.TargetType, ID: c.TargetID})
 	case models.OnMake:
 		p.make = new(models.Make)
-		if err := tx.NewSelect().Model(p.make).Column("m.id", "m.owner_id", "m.thing_id", "m.name", "m.state").Where("m.id = ?", target.ID).Scan(ctx); err != nil {
+		if err := tx.NewSelect().Model(p.make).Column("m.id", "m.owner_id", "m.thing_id", "m.name", "m.state").
+			Where("m.id = ?", target.ID).Scan(ctx); err != nil {
 			return p, err
 		}
 		thingID = p.make.ThingID
@@ -216,7 +220,8 @@ func (s *Store) placeOf(ctx context.Context, tx bun.Tx, target models.Target) (p
 		return p, nil
 	}
 	p.thing = new(models.Thing)
-	err = tx.NewSelect().Model(p.thing).Column("t.id", "t.owner_id", "t.name", "t.state").Where("t.id = ?", thingID).Scan(ctx)
+	err = tx.NewSelect().Model(p.thing).Column("t.id", "t.owner_id", "t.name", "t.state").Where("t.id = ?", thingID).
+		Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		p.thing, err = nil, nil
 	}
@@ -230,7 +235,8 @@ func (p place) audience() audience {
 	return audience{
 		public: (p.thing == nil || p.thing.State == models.Published) && (p.make == nil || p.make.State == models.Published),
 		includes: func(userID int64) bool {
-			return (p.thing == nil || p.thing.State != models.Draft || p.thing.OwnerID == userID) && (p.make == nil || p.make.State != models.Draft || p.make.OwnerID == userID)
+			return (p.thing == nil || p.thing.State != models.Draft || p.thing.OwnerID == userID) &&
+				(p.make == nil || p.make.State != models.Draft || p.make.OwnerID == userID)
 		},
 	}
 }
@@ -249,34 +255,36 @@ func (s *Store) emitThing(ctx context.Context, tx bun.Tx, event Event, t *models
 
 // emitMake emits an event for a make that was published.
 func (s *Store) emitMake(ctx context.Context, tx bun.Tx, m *models.Make, thingOwner int64) error {
-	return s.emit(ctx, tx, occurrence{MakeCreatedEvent, []int64{m.OwnerID, thingOwner}, func() (audience, eventData, error) {
-		p, err := s.placeOf(ctx, tx, models.Target{Type: models.OnMake, ID: m.ID})
-		if err != nil {
-			return audience{}, eventData{}, err
-		}
-		user, err := s.userRef(ctx, tx, m.OwnerID)
-		return p.audience(), eventData{Make: s.makeRef(p.make), Thing: s.thingRef(p.thing), User: user}, err
-	}})
+	return s.emit(ctx, tx, occurrence{MakeCreatedEvent, []int64{m.OwnerID, thingOwner},
+		func() (audience, eventData, error) {
+			p, err := s.placeOf(ctx, tx, models.Target{Type: models.OnMake, ID: m.ID})
+			if err != nil {
+				return audience{}, eventData{}, err
+			}
+			user, err := s.userRef(ctx, tx, m.OwnerID)
+			return p.audience(), eventData{Make: s.makeRef(p.make), Thing: s.thingRef(p.thing), User: user}, err
+		}})
 }
 
 // emitComment emits an event for a new comment. It concerns the author, the creator of the target,
 // and the author of the comment that it replies to, if any.
 func (s *Store) emitComment(ctx context.Context, tx bun.Tx, c *models.Comment, owner, repliedTo int64) error {
-	return s.emit(ctx, tx, occurrence{CommentCreatedEvent, []int64{c.OwnerID, owner, repliedTo}, func() (audience, eventData, error) {
-		p, err := s.placeOf(ctx, tx, models.Target{Type: c.TargetType, ID: c.TargetID})
-		if err != nil {
-			return audience{}, eventData{}, err
-		}
-		target := &objectRef{Type: c.TargetType, ID: idText(c.TargetID), URL: s.pageURL(c.TargetType, c.TargetID)}
-		switch {
-		case p.make != nil:
-			target.Name = p.make.Name
-		case p.thing != nil:
-			target.Name = p.thing.Name
-		}
-		author, err := s.userRef(ctx, tx, c.OwnerID)
-		return p.audience(), eventData{Comment: &objectRef{ID: idText(c.ID)}, User: author, Target: target}, err
-	}})
+	return s.emit(ctx, tx, occurrence{CommentCreatedEvent, []int64{c.OwnerID, owner, repliedTo},
+		func() (audience, eventData, error) {
+			p, err := s.placeOf(ctx, tx, models.Target{Type: c.TargetType, ID: c.TargetID})
+			if err != nil {
+				return audience{}, eventData{}, err
+			}
+			target := &objectRef{Type: c.TargetType, ID: idText(c.TargetID), URL: s.pageURL(c.TargetType, c.TargetID)}
+			switch {
+			case p.make != nil:
+				target.Name = p.make.Name
+			case p.thing != nil:
+				target.Name = p.thing.Name
+			}
+			author, err := s.userRef(ctx, tx, c.OwnerID)
+			return p.audience(), eventData{Comment: &objectRef{ID: idText(c.ID)}, User: author, Target: target}, err
+		}})
 }
 
 // emitProcessed emits an event for each file whose preview was generated or failed. Images of user
@@ -290,7 +298,8 @@ func (s *Store) emitProcessed(ctx context.Context, tx bun.Tx, result models.Prev
 			p, err := s.placeOf(ctx, tx, models.Target{Type: f.TargetType, ID: f.TargetID})
 			who := p.audience()
 			who.includes = nil // owners see their files, wherever they are
-			return who, eventData{File: &fileRef{idText(f.ID), f.Name, result}, Target: &objectRef{Type: f.TargetType, ID: idText(f.TargetID)}}, err
+			return who, eventData{File: &fileRef{idText(f.ID), f.Name, result}, Target: &objectRef{Type: f.TargetType,
+				ID: idText(f.TargetID)}}, err
 		}})
 		if err != nil {
 			return err
@@ -313,7 +322,8 @@ func (s *Store) emitPreview(ctx context.Context, tx bun.Tx, previewID int64, res
 // disclosedActions are the actions whose events the user concerned receives. Decisions on reports
 // are excluded, so that users do not learn that others have reported them.
 var disclosedActions = []models.Action{
-	models.SuspendedUser, models.UnsuspendedUser, models.SetUserRole, models.TookDownThing, models.RestoredThing, models.FeaturedThing, models.UnfeaturedThing, models.RestoredMake, models.RestoredComment,
+	models.SuspendedUser, models.UnsuspendedUser, models.SetUserRole, models.TookDownThing, models.RestoredThing,
+	models.FeaturedThing, models.UnfeaturedThing, models.RestoredMake, models.RestoredComment,
 	models.DeletedThing, models.DeletedMake, models.DeletedComment, models.DeletedFile,
 }
 
@@ -329,7 +339,8 @@ func (s *Store) emitDecision(ctx context.Context, tx bun.Tx, e *models.Moderatio
 		if action == models.UnsuspendedUser {
 			action = "unsuspend_user" // as the API calls it; the log has an older name
 		}
-		entry := &entryRef{ID: idText(e.ID), Action: action, ThingID: optionalID(e.ThingID), ObjectID: optionalID(e.ObjectID), Role: e.Role, Reason: e.Reason}
+		entry := &entryRef{ID: idText(e.ID), Action: action, ThingID: optionalID(e.ThingID), ObjectID: optionalID(e.ObjectID),
+			Role: e.Role, Reason: e.Reason}
 		return audience{public: true}, eventData{Entry: entry, User: user}, err
 	}})
 }
@@ -339,7 +350,8 @@ func (s *Store) emitReport(ctx context.Context, tx bun.Tx, r *moderation.Report)
 	return s.emit(ctx, tx, occurrence{ModerationReportedEvent, nil, func() (audience, eventData, error) {
 		user, err := s.userRef(ctx, tx, r.UserID)
 		return audience{public: true}, eventData{
-			Report: &reportRef{idText(r.ID), r.Reason}, Target: &objectRef{Type: r.TargetType, ID: idText(r.TargetID)}, User: user,
+			Report: &reportRef{idText(r.ID), r.Reason}, Target: &objectRef{Type: r.TargetType, ID: idText(r.TargetID)},
+			User: user,
 		}, err
 	}})
 }

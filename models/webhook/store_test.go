@@ -17,7 +17,10 @@ func eachStore(t *testing.T, test func(t *testing.T, s *Store, ada auth.Caller))
 
 // eachStoreDuring is eachStore with a function that is called in each transaction that stores jobs.
 func eachStoreDuring(t *testing.T, during func(), test func(t *testing.T, s *Store, ada auth.Caller)) {
-	modelstest.Each(t, during, func(t *testing.T, core *models.Store, ada auth.Caller) { test(t, New(core, Options{}), ada) })
+	modelstest.Each(t, during, func(t *testing.T, core *models.Store, ada auth.Caller) {
+		test(t, New(core, Options{}),
+			ada)
+	})
 }
 
 // accounts returns the accounts of the core of a store.

@@ -33,7 +33,8 @@ const (
 
 // webhookEvents are the types of events that a webhook can choose.
 var webhookEvents = []Event{
-	ThingPublishedEvent, ThingUnpublishedEvent, FileProcessedEvent, MakeCreatedEvent, CommentCreatedEvent, ModerationDecidedEvent, ModerationReportedEvent,
+	ThingPublishedEvent, ThingUnpublishedEvent, FileProcessedEvent, MakeCreatedEvent, CommentCreatedEvent,
+	ModerationDecidedEvent, ModerationReportedEvent,
 }
 
 const (
@@ -144,7 +145,8 @@ func (s *Store) createWebhook(ctx context.Context, ownerID int64, n Input) (*Web
 		return nil, "", err
 	}
 	at := models.Now()
-	w := &Webhook{OwnerID: ownerID, IsGlobal: n.IsGlobal, URL: n.URL, Description: n.Description, Events: events, Secret: webhook.NewSecret(), CreatedAt: at, ModifiedAt: at}
+	w := &Webhook{OwnerID: ownerID, IsGlobal: n.IsGlobal, URL: n.URL, Description: n.Description, Events: events,
+		Secret: webhook.NewSecret(), CreatedAt: at, ModifiedAt: at}
 	err = s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		// The user is locked, so that concurrent calls cannot exceed the limit.
 		if _, err := s.core.LockAccount(ctx, tx, ownerID); err != nil {
@@ -179,7 +181,9 @@ func (s *Store) checkWebhook(address, description *string, events []Event, globa
 		return "", err
 	}
 	if !global && slices.Contains(events, ModerationReportedEvent) {
-		err = errors.Join(err, models.Invalid("events", "events: %s is for global webhooks, which only administrators can create", ModerationReportedEvent))
+		err = errors.Join(err,
+			models.Invalid("events", "events: %s is for global webhooks, which only administrators can create",
+				ModerationReportedEvent))
 	}
 	var names []string
 	for _, e := range webhookEvents { // each once, in a fixed order
@@ -224,7 +228,8 @@ func (s *Store) UpdateWebhook(ctx context.Context, caller auth.Caller, c Change)
 
 // RotateWebhookSecret replaces the secret of a webhook of the caller and returns the new one, which
 // cannot be read again. Messages are signed with both secrets for a day. It opens a transaction.
-func (s *Store) RotateWebhookSecret(ctx context.Context, caller auth.Caller, id int64) (w *Webhook, secret string, err error) {
+func (s *Store) RotateWebhookSecret(ctx context.Context, caller auth.Caller,
+	id int64) (w *Webhook, secret string, err error) {
 	w, err = s.changeWebhook(ctx, caller, id, func(_ context.Context, _ bun.Tx, w *Webhook) error {
 		until := models.Now().Add(rotationTime)
 		w.OldSecret, w.OldSecretUntil, w.Secret = w.Secret, &until, webhook.NewSecret()
@@ -235,7 +240,8 @@ func (s *Store) RotateWebhookSecret(ctx context.Context, caller auth.Caller, id 
 }
 
 // changeWebhook locks a webhook of the caller, calls change, and stores the result.
-func (s *Store) changeWebhook(ctx context.Context, caller auth.Caller, id int64, change func(context.Context, bun.Tx, *Webhook) error) (*Webhook, error) {
+func (s *Store) changeWebhook(ctx context.Context, caller auth.Caller, id int64, change func(context.Context, bun.Tx,
+	*Webhook) error) (*Webhook, error) {
 	return s.withWebhook(ctx, caller, id, func(ctx context.Context, tx bun.Tx, w *Webhook) error {
 		if err := change(ctx, tx, w); err != nil {
 			return err
@@ -254,13 +260,15 @@ func (w *Webhook) store(ctx context.Context, tx bun.Tx) error {
 // withWebhook locks a webhook of the caller and calls fn in the same transaction. It returns
 // NotFound for a webhook of another user, and Forbidden for a global webhook if the caller is no
 // longer an administrator.
-func (s *Store) withWebhook(ctx context.Context, caller auth.Caller, id int64, fn func(context.Context, bun.Tx, *Webhook) error) (*Webhook, error) {
+func (s *Store) withWebhook(ctx context.Context, caller auth.Caller, id int64,
+	fn func(context.Context, bun.Tx, *Webhook) error) (*Webhook, error) {
 	if err := managesWebhooks(caller); err != nil {
 		return nil, err
 	}
 	w := new(Webhook)
 	err := s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		err := s.core.DB.ForUpdate(tx.NewSelect().Model(w).Where("wh.id = ? AND wh.owner_id = ?", id, caller.UserID)).Scan(ctx)
+		err := s.core.DB.ForUpdate(tx.NewSelect().Model(w).Where("wh.id = ? AND wh.owner_id = ?", id, caller.UserID)).
+			Scan(ctx)
 		if err != nil {
 			return models.NoSuchIfNoRows(err, "webhook", id)
 		}
@@ -301,7 +309,8 @@ func disableWebhook(ctx context.Context, tx bun.Tx, w *Webhook, reason string) e
 // disableWebhooksOf disables all webhooks of a user.
 func (s *Store) disableWebhooksOf(ctx context.Context, tx bun.Tx, userID int64, reason string) error {
 	var hooks []*Webhook
-	err := s.core.DB.ForUpdate(tx.NewSelect().Model(&hooks).Where("wh.owner_id = ? AND wh.disabled_at IS NULL", userID).Order("wh.id")).Scan(ctx)
+	err := s.core.DB.ForUpdate(tx.NewSelect().Model(&hooks).Where("wh.owner_id = ? AND wh.disabled_at IS NULL", userID).
+		Order("wh.id")).Scan(ctx)
 	if err != nil {
 		return err
 	}
@@ -334,7 +343,8 @@ func (s *Store) DeleteWebhook(ctx context.Context, caller auth.Caller, id int64)
 }
 
 func deleteWebhook(ctx context.Context, db *models.DB, id int64, whose string, args ...any) error {
-	if n, err := db.ExecAgain(ctx, db.Write.NewDelete().Model((*Webhook)(nil)).Where("id = ?", id).Where(whose, args...)); n > 0 || err != nil {
+	if n, err := db.ExecAgain(ctx, db.Write.NewDelete().Model((*Webhook)(nil)).Where("id = ?", id).
+		Where(whose, args...)); n > 0 || err != nil {
 		return err
 	}
 	return models.NoSuch("webhook", id)

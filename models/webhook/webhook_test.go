@@ -25,16 +25,19 @@ func TestGlobalWebhookOfFormerAdministrator(t *testing.T) {
 		}
 		admin := modelstest.NewUser(t, s.core, "eve")
 		admin.Role, admin.Scopes = auth.Administrator, auth.Scopes{auth.Read, auth.Write, auth.Admin}
-		if _, err := s.core.DB.Write.NewRaw("UPDATE users SET is_admin = ? WHERE id = ?", true, admin.UserID).Exec(ctx); err != nil {
+		if _, err := s.core.DB.Write.NewRaw("UPDATE users SET is_admin = ? WHERE id = ?", true, admin.UserID).
+			Exec(ctx); err != nil {
 			t.Fatal(err)
 		}
-		w, _, err := s.CreateWebhook(ctx, admin, Input{URL: "https://receiver.example/", Events: []Event{ThingPublishedEvent}, IsGlobal: true})
+		w, _, err := s.CreateWebhook(ctx, admin, Input{URL: "https://receiver.example/", Events: []Event{ThingPublishedEvent},
+			IsGlobal: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		modelstest.Published(t, s.core, ada)
 		var delivery int64
-		if err := s.core.DB.Read.NewRaw("SELECT id FROM webhook_deliveries WHERE webhook_id = ?", w.ID).Scan(ctx, &delivery); err != nil {
+		if err := s.core.DB.Read.NewRaw("SELECT id FROM webhook_deliveries WHERE webhook_id = ?", w.ID).
+			Scan(ctx, &delivery); err != nil {
 			t.Fatal(err)
 		}
 		former := admin
@@ -78,14 +81,17 @@ func TestWebhooksOfFormerUsers(t *testing.T) {
 		eve := modelstest.NewUser(t, s.core, "eve")
 		role := func(isAdmin bool) {
 			t.Helper()
-			if _, err := s.core.DB.Write.NewRaw("UPDATE users SET is_admin = ? WHERE id = ?", isAdmin, eve.UserID).Exec(ctx); err != nil {
+			if _, err := s.core.DB.Write.NewRaw("UPDATE users SET is_admin = ? WHERE id = ?", isAdmin, eve.UserID).
+				Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
 		role(true)
 		hook := func(owner string, global bool) int64 {
 			t.Helper()
-			w, _, err := s.Admin().CreateWebhook(ctx, owner, Input{URL: "https://receiver.example/", Events: []Event{ThingPublishedEvent}, IsGlobal: global})
+			w, _, err := s.Admin().
+				CreateWebhook(ctx, owner, Input{URL: "https://receiver.example/", Events: []Event{ThingPublishedEvent},
+					IsGlobal: global})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,7 +107,8 @@ func TestWebhooksOfFormerUsers(t *testing.T) {
 				t.Errorf("%s: %d messages are sent (%v), want %d", name, sent.Load(), err, wantSent)
 			}
 			last := new(Delivery)
-			if err := s.core.DB.Read.NewSelect().Model(last).Where("wd.webhook_id = ?", id).Order("wd.id DESC").Limit(1).Scan(ctx); err != nil {
+			if err := s.core.DB.Read.NewSelect().Model(last).Where("wd.webhook_id = ?", id).Order("wd.id DESC").Limit(1).
+				Scan(ctx); err != nil {
 				t.Fatal(err)
 			}
 			if last.Error != wantError || last.State == DeliveryWaiting || last.NextAttemptAt != nil {
@@ -149,17 +156,21 @@ func TestOperatorEnablesWebhooks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			n, err := s.core.DB.Read.NewSelect().Model((*Delivery)(nil)).Where("wd.webhook_id = ? AND wd.state = ?", w.ID, DeliveryWaiting).Count(ctx)
+			n, err := s.core.DB.Read.NewSelect().Model((*Delivery)(nil)).Where("wd.webhook_id = ? AND wd.state = ?", w.ID,
+				DeliveryWaiting).Count(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if w.IsEnabled() != (reason == "") || w.DisabledReason != reason || w.FailingSince != nil && reason == "" || n != waiting {
-				t.Errorf("%s: got %+v with %d waiting deliveries, want the reason %q and %d deliveries", doing, w, n, reason, waiting)
+			if w.IsEnabled() != (reason == "") || w.DisabledReason != reason || w.FailingSince != nil && reason == "" ||
+				n != waiting {
+				t.Errorf("%s: got %+v with %d waiting deliveries, want the reason %q and %d deliveries", doing, w, n, reason,
+					waiting)
 			}
 		}
 		enable := func(enabled bool, want models.Code) {
 			t.Helper()
-			if err := s.Admin().EnableWebhook(ctx, w.ID, enabled); want == "" && err != nil || want != "" && models.CodeOf(err) != want {
+			if err := s.Admin().EnableWebhook(ctx, w.ID, enabled); want == "" && err != nil || want != "" &&
+				models.CodeOf(err) != want {
 				t.Errorf("enable the webhook (%v): got the error %v, want %q", enabled, err, want)
 			}
 		}

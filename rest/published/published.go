@@ -37,7 +37,8 @@ func Shape(method, path string) string {
 func Operations() (all []Operation) {
 	for _, cells := range rows(pathsTable) {
 		path, query, _ := strings.Cut(cells[1], "?")
-		op := Operation{Method: cells[0], Path: strings.TrimSuffix(path, "/"), Query: query, Parameters: strings.Fields(cells[4])}
+		op := Operation{Method: cells[0], Path: strings.TrimSuffix(path, "/"), Query: query,
+			Parameters: strings.Fields(cells[4])}
 		if of, ok := strings.CutPrefix(cells[6], "200:"); ok {
 			op.Response = strings.TrimRight(statuses.ReplaceAllString(of, ""), " ")
 		}

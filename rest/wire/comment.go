@@ -109,7 +109,8 @@ type ThreadUser struct {
 func Threaded(comments []*CommentSchema) *ThreadedSchema {
 	t := &ThreadedSchema{make(map[string][]*ThreadComment), make(map[string]*ThreadUser)}
 	for _, c := range comments {
-		of := &ThreadComment{CommentSchema: c, AddDate: c.Added, ModifiedDate: c.Modified, UserID: c.User.ID, InModeration: flag(c.InModeration), Assets: []string{}}
+		of := &ThreadComment{CommentSchema: c, AddDate: c.Added, ModifiedDate: c.Modified, UserID: c.User.ID,
+			InModeration: flag(c.InModeration), Assets: []string{}}
 		if c.ParentUser != nil {
 			of.ParentUser = *c.ParentUser
 		}

@@ -51,7 +51,8 @@ func (l *License) UnmarshalJSON(b []byte) error {
 // NameOf returns the name of a license in REST: that of its code, or else that of the license.
 func NameOf(id license.ID) License {
 	code := id.Code()
-	if i := slices.IndexFunc(Licenses, func(row licenseRow) bool { return row.Code == code }); i >= 0 && code != license.NoCode {
+	if i := slices.IndexFunc(Licenses, func(row licenseRow) bool { return row.Code == code }); i >= 0 &&
+		code != license.NoCode {
 		return License(Licenses[i].Name)
 	}
 	return License(id.Name())
@@ -89,7 +90,8 @@ var reserved = []string{"allrights", "copyright", "proprietary", "personal", "pr
 
 // restrictions are parts of texts that restrict a license in ways that no license of the table
 // does, without spaces and punctuation.
-var restrictions = []string{"nosale", "notforsale", "sell", "sold", "resale", "personaluse", "privateuse", "permission", "prohibit", "forbid", "notallowed", "exclusive", "except"}
+var restrictions = []string{"nosale", "notforsale", "sell", "sold", "resale", "personaluse", "privateuse", "permission",
+	"prohibit", "forbid", "notallowed", "exclusive", "except"}
 
 // ExactLicense returns the SPDX identifier that a text means, or "" if it means that of its code in
 // the table, of any version.
@@ -111,12 +113,16 @@ func LikelyLicense(text string) (string, bool) {
 		}
 		return other, true
 	}
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) &&
+			!unicode.IsDigit(r)
+	})
 	all := strings.Join(words, "")
 	if containsAny(all, restrictions...) {
 		return other, true
 	}
-	if all == "none" || all == "arr" || strings.Contains(all, "rightsreserved") || slices.ContainsFunc(reserved, func(p string) bool { return strings.HasPrefix(all, p) }) {
+	if all == "none" || all == "arr" || strings.Contains(all, "rightsreserved") ||
+		slices.ContainsFunc(reserved, func(p string) bool { return strings.HasPrefix(all, p) }) {
 		return other, true
 	}
 	nc := containsAny(all, "noncom", "nocom", "notcom", "notforcom")
@@ -170,7 +176,8 @@ func containsAny(text string, parts ...string) bool {
 // or its long name.
 func LicenseEnum(text string) (string, bool) {
 	for _, row := range Licenses {
-		if strings.EqualFold(text, row.Code) || strings.EqualFold(text, strings.ReplaceAll(row.Code, "-", "")) || strings.EqualFold(text, row.Name) {
+		if strings.EqualFold(text, row.Code) || strings.EqualFold(text, strings.ReplaceAll(row.Code, "-", "")) ||
+			strings.EqualFold(text, row.Name) {
 			return row.Enum, true
 		}
 	}

@@ -29,16 +29,19 @@ import (
 func archiveFixture(t *testing.T, s *servertest.Server) *servertest.FixtureBuilder {
 	t.Helper()
 	ctx := context.Background()
-	p := &servertest.FixtureBuilder{T: t, S: s, STL: servertest.Mesh(t, "hschendel_simple_bin.stl"), PNG: servertest.Mesh(t, "lib3mf_thumbnail.png"), IDs: make(map[string]int64), Zoes: make(map[string]int64)}
+	p := &servertest.FixtureBuilder{T: t, S: s, STL: servertest.Mesh(t, "hschendel_simple_bin.stl"),
+		PNG: servertest.Mesh(t, "lib3mf_thumbnail.png"), IDs: make(map[string]int64), Zoes: make(map[string]int64)}
 	for _, name := range []string{"zoe", "own"} {
 		p.User(name)
 	}
 	of := p.Set("own", "catalogue")
 	thing := models.Target{Type: models.OnThing, ID: servertest.Must(strconv.ParseInt(of["thing"], 10, 64))(t)}
-	servertest.Must(s.Store.UpdateProfile(ctx, p.As("own"), models.ProfileChange{FirstName: new("Ada \"<\u2028>\""), Bio: new("Line 1\nLine 2\t🙂"), DefaultLicense: new(models.GPL)}))(t)
+	servertest.Must(s.Store.UpdateProfile(ctx, p.As("own"), models.ProfileChange{FirstName: new("Ada \"<\u2028>\""),
+		Bio: new("Line 1\nLine 2\t🙂"), DefaultLicense: new(models.GPL)}))(t)
 	own := servertest.Must(s.Store.User(ctx, p.As("own"), models.AllUserFields, "own"))(t)
 	avatar := p.Upload("own", "face.png", p.PNG)
-	servertest.Must(s.Store.Finalize(ctx, p.As("own"), []models.FinalizeFile{{ID: avatar}}, models.Target{Type: models.OnAvatar, ID: own.ID}))(t)
+	servertest.Must(s.Store.Finalize(ctx, p.As("own"), []models.FinalizeFile{{ID: avatar}},
+		models.Target{Type: models.OnAvatar, ID: own.ID}))(t)
 	parent := p.Comment("own", "parent", thing, 0)
 	p.Attach("own", "parent", parent)
 	p.Attach("zoe", "reply", p.Comment("zoe", "reply", thing, parent))
@@ -51,7 +54,8 @@ func archiveFixture(t *testing.T, s *servertest.Server) *servertest.FixtureBuild
 			t.Fatal(err)
 		}
 	}
-	servertest.Must(s.Store.CreateThing(ctx, p.As("own"), models.NewThing{Name: "Deleted", License: models.CC, Category: "Tools"}))(t)
+	servertest.Must(s.Store.CreateThing(ctx, p.As("own"), models.NewThing{Name: "Deleted", License: models.CC,
+		Category: "Tools"}))(t)
 	last := servertest.Must(s.Store.CreateThing(ctx, p.As("own"), models.NewThing{
 		Name: "Last", License: models.CC, Category: "Tools", IsNSFW: true, DetailsParts: `[{"type": "summary"}]`,
 	}))(t)
@@ -147,7 +151,8 @@ func otherEngine(t *testing.T, change ...func(*config.Settings)) *servertest.Ser
 // wantSound checks that the database, the bucket and the stored counts of a server are consistent.
 func wantSound(t *testing.T, s *servertest.Server) {
 	t.Helper()
-	_, err := s.Store.Fsck.Check(context.Background(), fsck.Options{Grace: time.Hour, Rehash: true}, func(p fsck.Problem) { t.Error(p) })
+	_, err := s.Store.Fsck.Check(context.Background(), fsck.Options{Grace: time.Hour, Rehash: true},
+		func(p fsck.Problem) { t.Error(p) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +228,8 @@ func TestArchive(t *testing.T) {
 		export(t, to, second, archives.Export{Credentials: true}, false)
 		wantSame(t, first, second)
 		wantSound(t, to)
-		if findings := servertest.Must(to.Store.Maintenance.Diagnose(ctx))(t); slices.ContainsFunc(findings, func(f string) bool { return strings.Contains(f, "archive") }) {
+		if findings := servertest.Must(to.Store.Maintenance.Diagnose(ctx))(t); slices.ContainsFunc(findings,
+			func(f string) bool { return strings.Contains(f, "archive") }) {
 			t.Errorf("doctor: %q", findings)
 		}
 		if strings.HasSuffix(t.Name(), "/sqlite") { // the archive went to PostgreSQL
@@ -231,21 +237,27 @@ func TestArchive(t *testing.T) {
 				t.Errorf("the changes of counts take %s bytes, also after they were folded", size)
 			}
 		}
-		for _, query := range []string{"SELECT id, popularity, like_count FROM things ORDER BY id", "SELECT id, thing_count, make_count, like_count FROM users ORDER BY id", "SELECT id, download_count FROM files ORDER BY id"} {
-			if query = strings.Replace(query, "FROM files", "FROM files WHERE state = 'finalized'", 1); !slices.Equal(servertest.RowsOf(t, s, query), servertest.RowsOf(t, to, query)) {
+		for _, query := range []string{"SELECT id, popularity, like_count FROM things ORDER BY id",
+			"SELECT id, thing_count, make_count, like_count FROM users ORDER BY id",
+			"SELECT id, download_count FROM files ORDER BY id"} {
+			if query = strings.Replace(query, "FROM files", "FROM files WHERE state = 'finalized'",
+				1); !slices.Equal(servertest.RowsOf(t, s, query), servertest.RowsOf(t, to, query)) {
 				t.Errorf("%s: got %v, want %v", query, servertest.RowsOf(t, to, query), servertest.RowsOf(t, s, query))
 			}
 		}
-		if r := to.Administrator().Get("/search/zoe?type=things").Want(t, 200); !strings.Contains(string(r.Bytes), "zoe's published") {
+		if r := to.Administrator().Get("/search/zoe?type=things").Want(t, 200); !strings.Contains(string(r.Bytes),
+			"zoe's published") {
 			t.Errorf("a search: %s", r.Bytes)
 		}
 		last := func(s *servertest.Server) int64 {
-			return servertest.Must(s.Store.CreateThing(ctx, p.As("own"), models.NewThing{Name: "New", License: models.CC, Category: "Tools"}))(t).ID
+			return servertest.Must(s.Store.CreateThing(ctx, p.As("own"), models.NewThing{Name: "New", License: models.CC,
+				Category: "Tools"}))(t).ID
 		}
 		if got, want := last(to), last(s); got != want {
 			t.Errorf("the next thing has the id %d, want %d: ids are not given again", got, want)
 		}
-		if _, err := to.Store.Archive.Admin().ImportArchive(ctx, servertest.Must(archive.Open(first))(t), archives.Import{}); err == nil || !strings.Contains(err.Error(), "there are users already") {
+		if _, err := to.Store.Archive.Admin().ImportArchive(ctx, servertest.Must(archive.Open(first))(t),
+			archives.Import{}); err == nil || !strings.Contains(err.Error(), "there are users already") {
 			t.Errorf("an import into a database with users: %v", err)
 		}
 	})
@@ -262,7 +274,8 @@ func TestArchiveInAnotherOrder(t *testing.T) {
 		m := export(t, s, first, archives.Export{Credentials: true}, false)
 		slices.Reverse(m.Nouns)
 		manifest, err := json.Marshal(m)
-		err = errors.Join(err, os.CopyFS(reversed, os.DirFS(first)), os.WriteFile(filepath.Join(reversed, "archive.json"), manifest, 0o600))
+		err = errors.Join(err, os.CopyFS(reversed, os.DirFS(first)), os.WriteFile(filepath.Join(reversed, "archive.json"),
+			manifest, 0o600))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -270,7 +283,9 @@ func TestArchiveInAnotherOrder(t *testing.T) {
 		// The progress of a version that loaded the nouns as they are listed says nothing about those
 		// that this version loads first.
 		r := servertest.Must(archive.Open(reversed))(t)
-		if _, err := servertest.OpenDB(t, to).SQL().Exec("INSERT INTO archive_imports (source, noun, done, left_out, started_at) VALUES ('" + r.ID + "', '" + m.Nouns[0].Name + "', 0, '{}', '2026-11-01 00:00:00+00:00')"); err != nil {
+		if _, err := servertest.OpenDB(t, to).SQL().
+			Exec("INSERT INTO archive_imports (source, noun, done, left_out, started_at) VALUES ('" + r.ID + "', '" +
+				m.Nouns[0].Name + "', 0, '{}', '2026-11-01 00:00:00+00:00')"); err != nil {
 			t.Fatal(err)
 		}
 		if err := r.Close(); err != nil {
@@ -293,7 +308,10 @@ func TestArchiveOfUser(t *testing.T) {
 		servertest.Must(s.Store.Moderation.SetUserRole(ctx, p.As("zoe"), "own", auth.Administrator, "for the test"))(t)
 		file := filepath.Join(t.TempDir(), "own.zip")
 		m := export(t, s, file, archives.Export{User: "OWN"}, true)
-		if m.User != "own" || slices.ContainsFunc(m.Nouns, func(n archive.Noun) bool { return n.Name == "passwords" || n.Name == "moderation_log" }) {
+		if m.User != "own" || slices.ContainsFunc(m.Nouns, func(n archive.Noun) bool {
+			return n.Name == "passwords" ||
+				n.Name == "moderation_log"
+		}) {
 			t.Errorf("the archive of a user: %+v", m)
 		}
 		entries := servertest.Must(os.ReadDir(filepath.Dir(file)))(t)
@@ -310,19 +328,23 @@ func TestArchiveOfUser(t *testing.T) {
 			t.Errorf("an import under a name that is taken: %v", err)
 		}
 		ids := map[string]int64{}
-		report := importArchive(t, to, file, archives.Import{User: "moved", Renumbered: func(noun string, from, to int64) error {
-			ids[fmt.Sprint(noun, from)] = to
-			return nil
-		}})
+		report := importArchive(t, to, file,
+			archives.Import{User: "moved", Renumbered: func(noun string, from, to int64) error {
+				ids[fmt.Sprint(noun, from)] = to
+				return nil
+			}})
 		wantSound(t, to)
 		left := strings.Join(report.LeftOut, "\n")
-		for _, want := range []string{"makes that lost their thing", "likes that were left out, because the archive does not have their target", `1 categories that do not exist here, "zebras"`, "follows that were left out"} {
+		for _, want := range []string{"makes that lost their thing",
+			"likes that were left out, because the archive does not have their target",
+			`1 categories that do not exist here, "zebras"`, "follows that were left out"} {
 			if !strings.Contains(left, want) {
 				t.Errorf("left out: %s; want %q", left, want)
 			}
 		}
 		moved := servertest.Must(to.Store.User(ctx, auth.Caller{}, models.AllUserFields, "moved"))(t)
-		if moved.IsAdmin || moved.AvatarID == 0 || moved.FirstName != "Ada \"<\u2028>\"" || ids[fmt.Sprint("users", p.IDs["own"])] != moved.ID {
+		if moved.IsAdmin || moved.AvatarID == 0 || moved.FirstName != "Ada \"<\u2028>\"" ||
+			ids[fmt.Sprint("users", p.IDs["own"])] != moved.ID {
 			t.Errorf("the user: %+v", moved)
 		}
 
@@ -394,7 +416,8 @@ func TestDamagedArchive(t *testing.T) {
 			"rows that were changed": {func(dir string) error {
 				return replaceIn(filepath.Join(dir, "things.ndjson"), "Made for a test.", "Made for a jest.")
 			}, "things.ndjson: is damaged"},
-			"no manifest": {func(dir string) error { return os.Remove(filepath.Join(dir, "archive.json")) }, "not a complete archive"},
+			"no manifest": {func(dir string) error { return os.Remove(filepath.Join(dir, "archive.json")) },
+				"not a complete archive"},
 			"another version": {func(dir string) error {
 				return replaceIn(filepath.Join(dir, "archive.json"), `"format": 1`, `"format": 2`)
 			}, "reads format 1"},
@@ -434,7 +457,8 @@ func TestArchiveWithoutContents(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "archive")
 		export(t, s, dir, archives.Export{}, false)
 		content := func(i int) string { return filepath.Join(dir, "files", sums[i][:2], sums[i]) }
-		err := errors.Join(replaceIn(content(0), "content", "contend"), replaceIn(content(1), "content", "tent"), replaceIn(content(2), "content", "contents"),
+		err := errors.Join(replaceIn(content(0), "content", "contend"), replaceIn(content(1), "content", "tent"),
+			replaceIn(content(2), "content", "contents"),
 			os.Remove(content(3)), os.Remove(content(4)), os.Mkdir(content(4), 0o700))
 		if err != nil {
 			t.Fatal(err)
@@ -445,15 +469,18 @@ func TestArchiveWithoutContents(t *testing.T) {
 		report := servertest.Must(to.Store.Archive.Admin().ImportArchive(context.Background(), r, archives.Import{
 			Lost: func(fileID int64, cause error) { lost[fileID] = cause.Error() },
 		}))(t)
-		if report.Lost != 5 || len(report.LeftOut) != 1 || !strings.HasPrefix(report.LeftOut[0], "5 files that are without content") {
+		if report.Lost != 5 || len(report.LeftOut) != 1 || !strings.HasPrefix(report.LeftOut[0],
+			"5 files that are without content") {
 			t.Errorf("the report: got %+v, want 5 lost contents", report)
 		}
-		for i, says := range []string{"is damaged: they have the SHA-256", "is damaged: they have the SHA-256", "is damaged: they are more than 9", "are missing from the archive", "cannot be read from the archive"} {
+		for i, says := range []string{"is damaged: they have the SHA-256", "is damaged: they have the SHA-256",
+			"is damaged: they are more than 9", "are missing from the archive", "cannot be read from the archive"} {
 			if !strings.Contains(lost[ids[i]], says) {
 				t.Errorf("content %d: got %q, want %q", i, lost[ids[i]], says)
 			}
 		}
-		if got := servertest.RowsOf(t, to, "SELECT sha256 FROM files ORDER BY name"); !slices.Equal(got, []string{"", "", "", "", "", sums[5]}) {
+		if got := servertest.RowsOf(t, to, "SELECT sha256 FROM files ORDER BY name"); !slices.Equal(got,
+			[]string{"", "", "", "", "", sums[5]}) {
 			t.Errorf("the contents of the files: %q", got)
 		}
 		wantSound(t, to)

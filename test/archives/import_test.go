@@ -51,7 +51,8 @@ func TestImportIsContinued(t *testing.T) {
 		if engine == "postgres" {
 			n = 10_000 // enough to drop the indexes during the import
 		}
-		im := importer.Import{Source: "sample", Total: n, Skipped: func(string) {}, Things: func(first int) iter.Seq[dataset.Thing] { return resample.FromTables(tables).ThingsFrom(n, 3, first) }}
+		im := importer.Import{Source: "sample", Total: n, Skipped: func(string) {},
+			Things: func(first int) iter.Seq[dataset.Thing] { return resample.FromTables(tables).ThingsFrom(n, 3, first) }}
 		added, err := s.Store.Importer.Import(context.Background(), im)
 		if err != nil || added != n {
 			t.Fatalf("imported %d, %v", added, err)
@@ -68,7 +69,8 @@ func TestImportIsContinued(t *testing.T) {
 				}
 			}
 			added, err := cut.Store.Importer.Import(ctx, im)
-			if findings, errOf := cut.Store.Maintenance.Diagnose(context.Background()); errOf != nil || n > 3_000 && !strings.Contains(strings.Join(findings, "\n"), "an import of sample stopped after") {
+			if findings, errOf := cut.Store.Maintenance.Diagnose(context.Background()); errOf != nil || n > 3_000 &&
+				!strings.Contains(strings.Join(findings, "\n"), "an import of sample stopped after") {
 				t.Errorf("doctor: %q, %v", findings, errOf)
 			}
 			if n > 3_000 && !errors.Is(err, context.Canceled) || added > n/2 {
@@ -80,7 +82,8 @@ func TestImportIsContinued(t *testing.T) {
 			t.Fatal(err)
 		}
 		// Rows without HTML would make a job rewrite all things after the import.
-		unrendered := fmt.Sprintf("SELECT 'thing', id FROM things WHERE html_version < %d OR (description_html = '') <> (description = '') UNION ALL SELECT 'user', id FROM users WHERE html_version < %[1]d", markdown.Version)
+		unrendered := fmt.Sprintf(
+			"SELECT 'thing', id FROM things WHERE html_version < %d OR (description_html = '') <> (description = '') UNION ALL SELECT 'user', id FROM users WHERE html_version < %[1]d", markdown.Version)
 		if rows := servertest.RowsOf(t, cut, unrendered); len(rows) > 0 {
 			t.Errorf("%d imported rows lack their HTML, such as %s", len(rows), rows[0])
 		}
@@ -103,7 +106,8 @@ func TestImportIsContinued(t *testing.T) {
 			}
 		}
 		servertest.SoundCounts(t, cut)
-		if ranks := "SELECT id, popularity FROM things ORDER BY id"; !slices.Equal(servertest.RowsOf(t, s, ranks), servertest.RowsOf(t, cut, ranks)) {
+		if ranks := "SELECT id, popularity FROM things ORDER BY id"; !slices.Equal(servertest.RowsOf(t, s, ranks),
+			servertest.RowsOf(t, cut, ranks)) {
 			t.Error("a recount changes popularity")
 		}
 		servertest.SoundCatalogue(t, cut)
@@ -135,18 +139,23 @@ func TestImportKeepsExistingRows(t *testing.T) {
 		long := strings.Repeat("x", 300)
 		things := []dataset.Thing{
 			{ID: mine, Name: "Theirs", Author: "bob"},
-			{ID: mine + 1, Name: "Gear\t\\N wheel\n", Author: "ADA", License: "cc-sa", Category: "art", Tags: []string{"Red", "red", "", long, "x\ty"}, Files: []dataset.File{{ID: file, Name: "b.stl"}, {ID: file + 5, Name: "c.stl", Size: 84}},
-				Origin: dataset.Origin{Creator: "Ada\nLovelace", URL: "https://www.printables.com/model/1", CreatorURL: "javascript:1"}},
+			{ID: mine + 1, Name: "Gear\t\\N wheel\n", Author: "ADA", License: "cc-sa", Category: "art",
+				Tags: []string{"Red", "red", "", long, "x\ty"}, Files: []dataset.File{{ID: file, Name: "b.stl"},
+					{ID: file + 5, Name: "c.stl", Size: 84}},
+				Origin: dataset.Origin{Creator: "Ada\nLovelace", URL: "https://www.printables.com/model/1",
+					CreatorURL: "javascript:1"}},
 			{ID: mine + 2, Name: long, Author: "bob"},
 			{ID: mine + 3, Name: "Nobody's", Author: "", License: "nokia", Category: "nowhere"},
 			{ID: mine + 4, Name: "Odd", Author: "Zoë O'Hara", License: "public"},
 		}
 		var skipped []string
-		im := importer.Import{Source: "few", Total: len(things), Skipped: func(why string) { skipped = append(skipped, why) }, Things: func(first int) iter.Seq[dataset.Thing] { return slices.Values(things[first:]) }}
+		im := importer.Import{Source: "few", Total: len(things), Skipped: func(why string) { skipped = append(skipped, why) },
+			Things: func(first int) iter.Seq[dataset.Thing] { return slices.Values(things[first:]) }}
 		if added, err := s.Store.Importer.Import(context.Background(), im); added != 3 || err != nil {
 			t.Fatalf("%d new, %v", added, err)
 		}
-		if got := fmt.Sprint(len(skipped), skipped); !strings.HasPrefix(got, "3 ") || !strings.Contains(got, "tag") || !strings.Contains(got, "file 1 of thing 2: another file has this ID") || !strings.Contains(got, "thing 3: name") {
+		if got := fmt.Sprint(len(skipped), skipped); !strings.HasPrefix(got, "3 ") || !strings.Contains(got, "tag") ||
+			!strings.Contains(got, "file 1 of thing 2: another file has this ID") || !strings.Contains(got, "thing 3: name") {
 			t.Errorf("skipped %s", got)
 		}
 		r := ada.GraphQL(`{ a: thing(id: 1) { name creator { username } } b: thing(id: 2) { ...T } d: thing(id: 4) { ...T } e: thing(id: 5) { ...T } search(query: "gear") { totalCount } me { thingCount } art: category(slug: "art") { thingCount } }
@@ -171,7 +180,8 @@ func TestImportBesideServer(t *testing.T) {
 		things := func(first int) iter.Seq[dataset.Thing] {
 			return func(yield func(dataset.Thing) bool) {
 				for id := int64(first) + 1; id <= n; id++ {
-					th := dataset.Thing{ID: id, Name: fmt.Sprint("Gear ", id), Author: "ada", Tags: []string{"gear"}, Files: []dataset.File{{ID: 2 * id, Name: "gear.stl", Size: 84}}}
+					th := dataset.Thing{ID: id, Name: fmt.Sprint("Gear ", id), Author: "ada", Tags: []string{"gear"},
+						Files: []dataset.File{{ID: 2 * id, Name: "gear.stl", Size: 84}}}
 					if !yield(th) {
 						return
 					}
@@ -179,16 +189,17 @@ func TestImportBesideServer(t *testing.T) {
 			}
 		}
 		created, batches := int64(0), 0
-		im := importer.Import{Source: "beside", Total: n, Things: things, Skipped: func(why string) { t.Error("skipped:", why) }, Progress: func(done int) {
-			switch batches++; batches {
-			case 1:
-				created = ada.Thing("New")
-				ada.Finalize("thing", created, ada.Upload("a.stl", servertest.Mesh(t, "hschendel_simple_bin.stl"))).Want(t, 200)
-				ada.Publish(created).Want(t, 200)
-			case 3:
-				ada.Do("DELETE", "/things/7", nil).Want(t, 200)
-			}
-		}}
+		im := importer.Import{Source: "beside", Total: n, Things: things,
+			Skipped: func(why string) { t.Error("skipped:", why) }, Progress: func(done int) {
+				switch batches++; batches {
+				case 1:
+					created = ada.Thing("New")
+					ada.Finalize("thing", created, ada.Upload("a.stl", servertest.Mesh(t, "hschendel_simple_bin.stl"))).Want(t, 200)
+					ada.Publish(created).Want(t, 200)
+				case 3:
+					ada.Do("DELETE", "/things/7", nil).Want(t, 200)
+				}
+			}}
 		if added, err := s.Store.Importer.Import(context.Background(), im); added != n || err != nil {
 			t.Fatalf("%d new, %v", added, err)
 		}

@@ -35,7 +35,8 @@ func TestImagesHaveNoMetadata(t *testing.T) {
 		photo := imageFile(t, "gps.jpg")
 		clean := func(from string, b []byte) {
 			t.Helper()
-			if len(b) < 1000 || bytes.Contains(b, []byte("ABC123")) || bytes.Contains(b, []byte("iPhone")) || bytes.Contains(b, []byte("Exif")) {
+			if len(b) < 1000 || bytes.Contains(b, []byte("ABC123")) || bytes.Contains(b, []byte("iPhone")) ||
+				bytes.Contains(b, []byte("Exif")) {
 				t.Errorf("%s: %d bytes with metadata", from, len(b))
 			}
 		}
@@ -43,16 +44,19 @@ func TestImagesHaveNoMetadata(t *testing.T) {
 		var uploaded struct {
 			UploadFile struct{ File struct{ ID, Kind string } }
 		}
-		r := ada.GraphQLUpload(`mutation ($f: Upload!) { uploadFile(input: {file: $f}) { file { id kind } } }`, map[string]any{"f": nil}, "f", "graphql.jpg", photo)
+		r := ada.GraphQLUpload(`mutation ($f: Upload!) { uploadFile(input: {file: $f}) { file { id kind } } }`,
+			map[string]any{"f": nil}, "f", "graphql.jpg", photo)
 		if err := json.Unmarshal(r.Data, &uploaded); err != nil || uploaded.UploadFile.File.Kind != "IMAGE" {
 			t.Fatalf("got %+v, %v", r, err)
 		}
 		form := servertest.Stage(t, ada, fmt.Sprintf("/things/%d/files", thing), "form.jpg")
 		form.Post(ada, photo).Want(t, 200)
 		ada.Do("POST", form.Fields["success_action_redirect"], nil).Want(t, 200)
-		ada.Finalize("thing", thing, ada.Upload("rest.jpg", photo), ada.Upload("cube.stl", servertest.Mesh(t, "hschendel_simple_bin.stl"))).Want(t, 200)
+		ada.Finalize("thing", thing, ada.Upload("rest.jpg", photo),
+			ada.Upload("cube.stl", servertest.Mesh(t, "hschendel_simple_bin.stl"))).Want(t, 200)
 		ada.Query(`mutation ($in: FinalizeFilesInput!) { finalizeFiles(input: $in) { files { id } } }`,
-			map[string]any{"in": map[string]any{"target": map[string]any{"type": "THING", "id": fmt.Sprint(thing)}, "files": []any{map[string]any{"id": uploaded.UploadFile.File.ID}}}}, new(any))
+			map[string]any{"in": map[string]any{"target": map[string]any{"type": "THING", "id": fmt.Sprint(thing)},
+				"files": []any{map[string]any{"id": uploaded.UploadFile.File.ID}}}}, new(any))
 		ada.Publish(thing).Want(t, 200)
 		avatar := servertest.PostForm(t, ada, "/users/me/avatar-image", "me.jpg", photo)
 		avatar.Want(t, 200)
@@ -107,13 +111,15 @@ func TestImagesHaveNoMetadata(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "all.zip")
 		export(t, s, file, archives.Export{}, true)
 		to := otherEngine(t)
-		if _, err := to.Store.Archive.Admin().ImportArchive(context.Background(), servertest.Must(archive.Open(file))(t), archives.Import{}); err != nil {
+		if _, err := to.Store.Archive.Admin().ImportArchive(context.Background(), servertest.Must(archive.Open(file))(t),
+			archives.Import{}); err != nil {
 			t.Fatal(err)
 		}
 		var there struct {
 			Thing struct{ Files []struct{ Sha256 string } }
 		}
-		to.Client("").Query(`query ($id: ID!) { thing(id: $id) { files { sha256 } } }`, map[string]any{"id": fmt.Sprint(thing)}, &there)
+		to.Client("").Query(`query ($id: ID!) { thing(id: $id) { files { sha256 } } }`,
+			map[string]any{"id": fmt.Sprint(thing)}, &there)
 		for i, f := range there.Thing.Files {
 			if f.Sha256 != found.Thing.Files[i].Sha256 {
 				t.Errorf("file %d has the SHA-256 %s, and %s after the import", i, found.Thing.Files[i].Sha256, f.Sha256)
@@ -144,7 +150,8 @@ func TestImagesWithoutPreview(t *testing.T) {
 					}
 				}
 			}
-			ada.Query(`query ($id: ID!) { file(id: $id) { kind processing { state error hint } } }`, map[string]any{"id": servertest.ID(id)}, &got)
+			ada.Query(`query ($id: ID!) { file(id: $id) { kind processing { state error hint } } }`,
+				map[string]any{"id": servertest.ID(id)}, &got)
 			p := got.File.Processing
 			kind, hint := "ATTACHMENT", "HEIC"
 			switch name {
@@ -153,7 +160,8 @@ func TestImagesWithoutPreview(t *testing.T) {
 			case "drawing.dxf":
 				kind, hint = "MODEL", ""
 			}
-			if got.File.Kind != kind || p.State != "NOT_APPLICABLE" || p.Error != nil || (p.Hint != nil) != (hint != "") || p.Hint != nil && !strings.Contains(*p.Hint, hint) {
+			if got.File.Kind != kind || p.State != "NOT_APPLICABLE" || p.Error != nil || (p.Hint != nil) != (hint != "") ||
+				p.Hint != nil && !strings.Contains(*p.Hint, hint) {
 				t.Errorf("%s: got %+v, want %s with a hint about %q", name, got.File, kind, hint)
 			}
 		}
@@ -163,7 +171,8 @@ func TestImagesWithoutPreview(t *testing.T) {
 				Notifications struct{ Nodes []struct{ Kind string } }
 			}
 		}
-		ada.Query(`query ($id: ID!) { thing(id: $id) { defaultImage { id } } me { notifications { nodes { kind } } } }`, map[string]any{"id": fmt.Sprint(thing)}, &seen)
+		ada.Query(`query ($id: ID!) { thing(id: $id) { defaultImage { id } } me { notifications { nodes { kind } } } }`,
+			map[string]any{"id": fmt.Sprint(thing)}, &seen)
 		if seen.Thing.DefaultImage != nil || len(seen.Me.Notifications.Nodes) != 0 {
 			t.Errorf("got %+v, want no cover and no notification", seen)
 		}
@@ -179,7 +188,8 @@ func TestPreviewsOfImages(t *testing.T) {
 		broken := ada.Upload("broken.png", imageFile(t, "exif6.png")[:300])
 		ids := []int64{broken}
 		sizes := []string{""}
-		for name, size := range map[string]string{"photo.webp": "400×300", "exif6.png": "400×300", "apng.png": "400×300", "display_p3.jpg": "300×200", "gps.jpg": "400×300"} {
+		for name, size := range map[string]string{"photo.webp": "400×300", "exif6.png": "400×300", "apng.png": "400×300",
+			"display_p3.jpg": "300×200", "gps.jpg": "400×300"} {
 			ids, sizes = append(ids, ada.Upload(name, imageFile(t, name))), append(sizes, size)
 		}
 		ada.Finalize("thing", thing, ids...).Want(t, 200)
@@ -202,7 +212,8 @@ func TestPreviewsOfImages(t *testing.T) {
 		var cover struct {
 			Thing struct{ DefaultImage struct{ ID string } }
 		}
-		ada.Query(`query ($id: ID!) { thing(id: $id) { defaultImage { id } } }`, map[string]any{"id": fmt.Sprint(thing)}, &cover)
+		ada.Query(`query ($id: ID!) { thing(id: $id) { defaultImage { id } } }`, map[string]any{"id": fmt.Sprint(thing)},
+			&cover)
 		if cover.Thing.DefaultImage.ID != fmt.Sprint(ids[1]) {
 			t.Errorf("the cover is %s, want %d, which follows the broken one %d", cover.Thing.DefaultImage.ID, ids[1], broken)
 		}

@@ -18,7 +18,8 @@ func TestOwnArchiveIsCutOff(t *testing.T) {
 	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
 		ada.Finalize("thing", ada.Thing("Box"), ada.Upload("box.txt", []byte("a box"))).Want(t, 200)
-		object := filepath.Join(servertest.Must(url.Parse(s.Settings.BucketURL))(t).Path, "files", servertest.RowsOf(t, s, "SELECT sha256 FROM files")[0])
+		object := filepath.Join(servertest.Must(url.Parse(s.Settings.BucketURL))(t).Path, "files",
+			servertest.RowsOf(t, s, "SELECT sha256 FROM files")[0])
 		// Reading the memory at address 0 is an input/output error.
 		if err := errors.Join(os.Remove(object), os.Symlink("/proc/self/mem", object)); err != nil {
 			t.Fatal(err)

@@ -57,7 +57,8 @@ func TestOwnArchive(t *testing.T) {
 		b.SignIn("own", "a long password")
 		r := b.Get(archivePath).Want(t, 200)
 		h := r.Header
-		if h.Get("Content-Type") != "application/zip" || h.Get("Content-Disposition") != "attachment; filename=own.zip" || h.Get("Cache-Control") != "no-store" || h.Get("Content-Encoding") != "" {
+		if h.Get("Content-Type") != "application/zip" || h.Get("Content-Disposition") != "attachment; filename=own.zip" ||
+			h.Get("Cache-Control") != "no-store" || h.Get("Content-Encoding") != "" {
 			t.Errorf("the headers: %v", h)
 		}
 		dir := t.TempDir()
@@ -95,7 +96,8 @@ func TestOwnArchive(t *testing.T) {
 			t.Errorf("the archive has %d named contents, want %d", named, m.Files.Count)
 		}
 		// The comment of zoe replies to that of the user.
-		for _, other := range []string{"zoe@example.org", `"body":"reply"`, "a pending upload", "pending.txt", "argon2id", token, auth.HashSecret(token)} {
+		for _, other := range []string{"zoe@example.org", `"body":"reply"`, "a pending upload", "pending.txt", "argon2id",
+			token, auth.HashSecret(token)} {
 			if strings.Contains(all.String(), other) {
 				t.Errorf("the archive contains %q", other)
 			}
@@ -104,7 +106,8 @@ func TestOwnArchive(t *testing.T) {
 		to := otherEngine(t)
 		importArchive(t, to, file, archives.Import{})
 		wantSound(t, to)
-		if moved := servertest.Must(to.Store.User(context.Background(), auth.Caller{}, models.AllUserFields, "own"))(t); moved.AvatarID == 0 {
+		if moved := servertest.Must(to.Store.User(context.Background(), auth.Caller{}, models.AllUserFields,
+			"own"))(t); moved.AvatarID == 0 {
 			t.Errorf("the user: %+v", moved)
 		}
 	})
@@ -120,7 +123,8 @@ func TestOwnArchiveNeedsTheUser(t *testing.T) {
 		own := servertest.Must(s.Store.User(ctx, auth.Caller{}, models.AllUserFields, "ada"))(t)
 		p := &servertest.FixtureBuilder{T: t, S: s, IDs: map[string]int64{"ada": own.ID}}
 		app := servertest.Must(s.Store.Account.Application(ctx, p.Set("ada", "application")["app"]))(t)
-		ofApp := servertest.Must(s.Store.Account.AuthorizeImplicitly(ctx, oauth.Grant{Application: app, UserID: own.ID, Scopes: auth.Scopes{auth.Read, auth.Write}}))(t)
+		ofApp := servertest.Must(s.Store.Account.AuthorizeImplicitly(ctx, oauth.Grant{Application: app, UserID: own.ID,
+			Scopes: auth.Scopes{auth.Read, auth.Write}}))(t)
 		reads := s.Client(s.Token("ada", auth.Read))
 		for name, c := range map[string]struct {
 			client *servertest.Client
@@ -132,12 +136,14 @@ func TestOwnArchiveNeedsTheUser(t *testing.T) {
 			"write":          {s.Client(s.Token("ada", auth.Write)), 403, "lacks the scope read"},
 			"an application": {s.Client(ofApp.Text), 403, "an application cannot"},
 		} {
-			if r := c.client.Get(archivePath).Want(t, c.status); !strings.Contains(string(r.Bytes), c.says) || !strings.Contains(r.Header.Get("Content-Type"), "json") {
+			if r := c.client.Get(archivePath).Want(t, c.status); !strings.Contains(string(r.Bytes), c.says) ||
+				!strings.Contains(r.Header.Get("Content-Type"), "json") {
 				t.Errorf("%s: got %s", name, r.Bytes)
 			}
 		}
 		ada.Get(archivePath).Want(t, 200)
-		if r := reads.Do(http.MethodHead, archivePath, nil).Want(t, 200); r.Header.Get("Content-Type") != "application/zip" || len(r.Bytes) > 0 {
+		if r := reads.Do(http.MethodHead, archivePath, nil).Want(t, 200); r.Header.Get("Content-Type") != "application/zip" ||
+			len(r.Bytes) > 0 {
 			t.Errorf("HEAD: %v, %d bytes", r.Header, len(r.Bytes))
 		}
 		reads.Do(http.MethodPost, archivePath, nil).Want(t, 404)
@@ -201,7 +207,8 @@ func TestOwnArchiveWithoutContents(t *testing.T) {
 		to := otherEngine(t)
 		servertest.Must(to.Store.Archive.Admin().ImportArchive(context.Background(), r, archives.Import{}))(t)
 		wantSound(t, to)
-		if got := servertest.RowsOf(t, to, "SELECT sha256 FROM files ORDER BY name"); !slices.Equal(got, []string{"", "", sums[2]}) {
+		if got := servertest.RowsOf(t, to, "SELECT sha256 FROM files ORDER BY name"); !slices.Equal(got,
+			[]string{"", "", sums[2]}) {
 			t.Errorf("the contents of the files: %q", got)
 		}
 	})
@@ -212,7 +219,8 @@ func TestOwnArchiveWithoutContents(t *testing.T) {
 func TestOwnArchivesAtOnce(t *testing.T) {
 	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		content := bytes.Repeat([]byte("more than the buffers of a connection can hold "), 1<<19)
-		slow := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		slow := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network,
+			address string) (net.Conn, error) {
 			conn, err := new(net.Dialer).DialContext(ctx, network, address)
 			if err == nil {
 				err = conn.(*net.TCPConn).SetReadBuffer(4 << 10)
@@ -239,12 +247,15 @@ func TestOwnArchivesAtOnce(t *testing.T) {
 		b.Accept = acceptsPage
 		b.SignIn("ada", "a long password")
 		downloads := []io.Closer{begin(ada)}
-		if r := ada.Get(archivePath).Want(t, 429); !strings.Contains(string(r.Bytes), "already being downloaded") || r.Header.Get("Retry-After") != "60" {
+		if r := ada.Get(archivePath).Want(t, 429); !strings.Contains(string(r.Bytes), "already being downloaded") ||
+			r.Header.Get("Retry-After") != "60" {
 			t.Errorf("a second download: %v, %s", r.Header, r.Bytes)
 		}
-		for languages, says := range map[string]string{"en": "Your archive is already being downloaded", "de": "Deine Daten werden schon heruntergeladen"} {
+		for languages, says := range map[string]string{"en": "Your archive is already being downloaded",
+			"de": "Deine Daten werden schon heruntergeladen"} {
 			b.Languages = languages
-			if r := b.Get(archivePath).Want(t, 429); !strings.Contains(string(r.Bytes), says) || !strings.HasPrefix(r.Header.Get("Content-Type"), "text/html") {
+			if r := b.Get(archivePath).Want(t, 429); !strings.Contains(string(r.Bytes), says) ||
+				!strings.HasPrefix(r.Header.Get("Content-Type"), "text/html") {
 				t.Errorf("a second download in %s: %s", languages, r.Bytes)
 			}
 		}
@@ -252,14 +263,16 @@ func TestOwnArchivesAtOnce(t *testing.T) {
 			downloads = append(downloads, begin(user(fmt.Sprintf("user%d", i))))
 		}
 		last := user("last")
-		if r := last.Get(archivePath).Want(t, 503); !strings.Contains(string(r.Bytes), "other users are downloading") || r.Header.Get("Retry-After") != "60" {
+		if r := last.Get(archivePath).Want(t, 503); !strings.Contains(string(r.Bytes), "other users are downloading") ||
+			r.Header.Get("Retry-After") != "60" {
 			t.Errorf("one download too many: %v, %s", r.Header, r.Bytes)
 		}
 		for _, d := range downloads {
 			_ = d.Close()
 		}
 		for _, c := range []*servertest.Client{last, ada} {
-			for deadline := time.Now().Add(time.Minute); c.Do(http.MethodHead, archivePath, nil).StatusCode != 200; time.Sleep(10 * time.Millisecond) {
+			for deadline := time.Now().Add(time.Minute); c.Do(http.MethodHead, archivePath, nil).
+				StatusCode != 200; time.Sleep(10 * time.Millisecond) {
 				if time.Now().After(deadline) {
 					t.Fatal("downloads that were canceled count on")
 				}

@@ -71,7 +71,8 @@ func TestBrowserAccounts(t *testing.T) {
 
 	v.enter("#confirm", "ada")
 	v.click("main .danger", "Delete account")
-	v.await("that nobody is signed in", `location.pathname === '/' && document.querySelector('#app')?.dataset.ready === '' && !document.querySelector('header .bell')`)
+	v.await("that nobody is signed in",
+		`location.pathname === '/' && document.querySelector('#app')?.dataset.ready === '' && !document.querySelector('header .bell')`)
 	s.Browser().SignIn("ada", changed).Want(t, http.StatusForbidden)
 
 	// Registration is open: a visitor gets a link.

@@ -44,7 +44,8 @@ func displays() []display {
 	return []display{
 		{"wide, light", image.Pt(1400, 900), []*emulation.MediaFeature{feature("prefers-color-scheme", "light")}},
 		// 320 pixels are the width of WCAG 1.4.10: that of a phone, or of a wide screen at 400 % zoom.
-		{"narrow, dark, reduced motion", image.Pt(320, 640), []*emulation.MediaFeature{feature("prefers-color-scheme", "dark"), feature("prefers-reduced-motion", "reduce")}},
+		{"narrow, dark, reduced motion", image.Pt(320, 640),
+			[]*emulation.MediaFeature{feature("prefers-color-scheme", "dark"), feature("prefers-reduced-motion", "reduce")}},
 		{forcedColors, image.Pt(1400, 900), []*emulation.MediaFeature{feature("forced-colors", "active")}},
 	}
 }
@@ -81,7 +82,8 @@ func TestBrowserAccessibility(t *testing.T) {
 	v := visitGallery(t, s)
 	check := func(p view, d display) {
 		v.Do(t, "open "+p.path, chromedp.Navigate(v.url+p.path))
-		v.await("the page "+p.path, `document.readyState === 'complete' && (document.querySelector('#app')?.dataset.ready ?? '') === '' && !document.querySelector('#reference .scripted')`)
+		v.await("the page "+p.path,
+			`document.readyState === 'complete' && (document.querySelector('#app')?.dataset.ready ?? '') === '' && !document.querySelector('#reference .scripted')`)
 		v.settled()
 		v.answer(true) // leaving the page loses input
 		if p.act != nil {
@@ -110,7 +112,9 @@ func TestBrowserAccessibility(t *testing.T) {
 		if wide := graphiqltest.Read[int](t, v.Tab, "measure", `document.documentElement.scrollWidth`); wide > d.size.X {
 			t.Errorf("%s: the page is %d pixels wide", place, wide)
 		}
-		if moves := graphiqltest.Read[int](t, v.Tab, "count animations", `document.getAnimations().filter(a => a.playState === 'running').length`); moves > 0 && strings.Contains(d.name, "reduced motion") {
+		if moves := graphiqltest.Read[int](t, v.Tab, "count animations",
+			`document.getAnimations().filter(a => a.playState === 'running').length`); moves > 0 &&
+			strings.Contains(d.name, "reduced motion") {
 			t.Errorf("%s: %d animations run", place, moves)
 		}
 		v.run("forget input", `addEventListener('beforeunload', event => event.stopImmediatePropagation(), true)`)
@@ -119,7 +123,8 @@ func TestBrowserAccessibility(t *testing.T) {
 	admin := s.Client(s.Token("staff", auth.Read, auth.Write, auth.Admin))
 	s.User("mo")
 	s.Password("mo", servertest.Password)
-	admin.Query(`mutation { setUserRole(input: {username: "mo", role: MODERATOR, reason: "Test."}) { user { id } } }`, nil, new(any))
+	admin.Query(`mutation { setUserRole(input: {username: "mo", role: MODERATOR, reason: "Test."}) { user { id } } }`, nil,
+		new(any))
 	var link struct{ CreateInvitation struct{ URL string } }
 	admin.Query(`mutation { createInvitation(input: {}) { url } }`, nil, &link)
 	invitation, err := url.Parse(link.CreateInvitation.URL)
@@ -154,7 +159,8 @@ func TestBrowserAccessibility(t *testing.T) {
 	}
 	send := func(selector, fault string) func() {
 		return func() {
-			v.run("send the form", fmt.Sprintf(`const form = document.querySelector(%q); form.noValidate = true; form.requestSubmit()`, selector))
+			v.run("send the form",
+				fmt.Sprintf(`const form = document.querySelector(%q); form.noValidate = true; form.requestSubmit()`, selector))
 			v.await("the error", fmt.Sprintf(`document.readyState === 'complete' && document.querySelector(%q)`, fault))
 		}
 	}
@@ -165,10 +171,14 @@ func TestBrowserAccessibility(t *testing.T) {
 		}
 		return views
 	}
-	public := append(tabs(thing, "files", "comments", "makes", "remixes"), tabs("/bob", "makes", "collections", "likes", "following")...)
-	public = append(public, byName["home"], byName["search"], byName["filters"], byName["thing"], byName["make"], byName["profile"], byName["people"], byName["collection"], byName["tag"], byName["category"], byName["missing"],
-		view{name: "no result", path: "/explore?q=nothing-like-it"}, view{name: "search for people", path: "/explore?q=ada&type=users"},
-		view{name: "no page", path: "/no/such/page"}, view{name: "a draft of another user", path: draft}, view{name: "settings without a session", path: "/settings"},
+	public := append(tabs(thing, "files", "comments", "makes", "remixes"), tabs("/bob", "makes", "collections", "likes",
+		"following")...)
+	public = append(public, byName["home"], byName["search"], byName["filters"], byName["thing"], byName["make"],
+		byName["profile"], byName["people"], byName["collection"], byName["tag"], byName["category"], byName["missing"],
+		view{name: "no result", path: "/explore?q=nothing-like-it"},
+		view{name: "search for people", path: "/explore?q=ada&type=users"},
+		view{name: "no page", path: "/no/such/page"}, view{name: "a draft of another user", path: draft},
+		view{name: "settings without a session", path: "/settings"},
 		view{name: "menu", path: "/", act: press("header", "Menu"), within: "header"},
 		view{name: "suggestions", path: "/", within: "header", act: func() {
 			v.enter(".search input", "don")
@@ -179,20 +189,30 @@ func TestBrowserAccessibility(t *testing.T) {
 			v.await("the model", `document.querySelector('iframe')?.contentDocument?.body?.dataset.phase === 'shown'`)
 		}},
 		view{name: "the question to sign in", path: thing, act: dialog(press(".summary", "Like"))},
-		view{name: "sign-in page", path: "/login"}, view{name: "wrong password", path: "/login", act: send("main form", ".bad")},
-		view{name: "sign-up page", path: "/signup"}, view{name: "faulty sign-up", path: "/signup", act: send("main form", ".bad")},
-		view{name: "forgotten password", path: "/login/forgotten"}, view{name: "link that does not work", path: "/login/reset?token=x"},
-		view{name: "invitation", path: invitation.RequestURI()}, view{name: "faulty invitation", path: invitation.RequestURI(), act: send("main form", ".bad")},
+		view{name: "sign-in page", path: "/login"}, view{name: "wrong password", path: "/login",
+			act: send("main form", ".bad")},
+		view{name: "sign-up page", path: "/signup"}, view{name: "faulty sign-up", path: "/signup",
+			act: send("main form", ".bad")},
+		view{name: "forgotten password", path: "/login/forgotten"}, view{name: "link that does not work",
+			path: "/login/reset?token=x"},
+		view{name: "invitation", path: invitation.RequestURI()},
+		view{name: "faulty invitation", path: invitation.RequestURI(), act: send("main form", ".bad")},
 		view{name: "unknown application", path: "/login/oauth/authorize?client_id=x"},
-		view{name: "developers", path: "/developers"}, view{name: "reference", path: "/reference"}, view{name: "migration", path: "/migration"}, view{name: "GraphiQL", path: "/graphiql"})
+		view{name: "developers", path: "/developers"}, view{name: "reference", path: "/reference"},
+		view{name: "migration", path: "/migration"}, view{name: "GraphiQL", path: "/graphiql"})
 	own := []view{
-		byName["home"], byName["thing"], byName["collection"], byName["upload"], byName["edit"], byName["feed"], byName["notifications"], byName["settings"],
-		{name: "comments", path: thing + "/comments"}, {name: "draft", path: draft}, {name: "drafts", path: "/ada/drafts"}, {name: "problems", path: "/ada/problems"}, {name: "selection", path: "/ada/drafts", act: press("main", "Select")}, {name: "tags of a selection", path: "/ada", act: dialog(press("main", "Select"), press("main", "Select all"), press(".bulk-bar", "Tags"))}, {name: "collections", path: "/ada/collections"},
+		byName["home"], byName["thing"], byName["collection"], byName["upload"], byName["edit"], byName["feed"],
+		byName["notifications"], byName["settings"],
+		{name: "comments", path: thing + "/comments"}, {name: "draft", path: draft}, {name: "drafts", path: "/ada/drafts"},
+		{name: "problems", path: "/ada/problems"}, {name: "selection", path: "/ada/drafts", act: press("main", "Select")},
+		{name: "tags of a selection", path: "/ada", act: dialog(press("main", "Select"), press("main", "Select all"),
+			press(".bulk-bar", "Tags"))}, {name: "collections", path: "/ada/collections"},
 		{name: "account menu", path: "/", act: press("header", "Account menu"), within: "header"},
 		{name: "menu of a thing", path: "/thing:3", act: press(".summary", "More actions"), within: ".summary"},
 		{name: "collections of a thing", path: thing, act: dialog(press(".summary", "Collect"))},
 		{name: "faulty make", path: "/thing:3/makes", act: dialog(press("main", "I made this"), press("dialog", "Post"))},
-		{name: "report", path: byName["make"].path, act: dialog(press("main", "More actions"), press(".menu-items", "Report"))},
+		{name: "report", path: byName["make"].path, act: dialog(press("main", "More actions"),
+			press(".menu-items", "Report"))},
 		{name: "reply", path: thing + "/comments", act: press(".comment", "Reply")},
 		{name: "new collection", path: "/ada/collections", act: dialog(press("main", "New collection"))},
 		{name: "faulty thing", path: edit, act: func() {
@@ -206,16 +226,21 @@ func TestBrowserAccessibility(t *testing.T) {
 			v.choose("main .drop input", faulty)
 			v.await("the error", `document.querySelector('#category-fault')`)
 		}},
-		{name: "signed in", path: "/login"}, {name: "tokens", path: "/login/tokens"}, {name: "password", path: "/login/password"}, {name: "consent", path: consent},
+		{name: "signed in", path: "/login"}, {name: "tokens", path: "/login/tokens"},
+		{name: "password", path: "/login/password"}, {name: "consent", path: consent},
 	}
 	moderator := []view{
-		byName["moderation"], {name: "all reports", path: "/moderation?tab=all"}, {name: "moderation log", path: "/moderation?tab=log"}, byName["users"], {name: "thing", path: thing},
+		byName["moderation"], {name: "all reports", path: "/moderation?tab=all"},
+		{name: "moderation log", path: "/moderation?tab=log"}, byName["users"], {name: "thing", path: thing},
 		{name: "reason", path: "/moderation", act: dialog(press(".report", "Suspend user"))},
 	}
-	administrator := []view{{name: "role", path: "/ada", act: dialog(press(".profile", "More actions"), press(".menu-items", "Change role"))}, {name: "invitations", path: "/moderation?tab=invitations"}, {name: "libraries", path: "/moderation?tab=libraries"}, {name: "dry run", path: "/moderation?tab=libraries&plan=lib"}, {name: "new invitation", path: "/moderation?tab=invitations", act: func() {
-		v.click("main", "Create invitation")
-		v.sees("Link of the new invitation")
-	}}}
+	administrator := []view{{name: "role", path: "/ada", act: dialog(press(".profile", "More actions"),
+		press(".menu-items", "Change role"))}, {name: "invitations", path: "/moderation?tab=invitations"},
+		{name: "libraries", path: "/moderation?tab=libraries"}, {name: "dry run", path: "/moderation?tab=libraries&plan=lib"},
+		{name: "new invitation", path: "/moderation?tab=invitations", act: func() {
+			v.click("main", "Create invitation")
+			v.sees("Link of the new invitation")
+		}}}
 	for _, one := range []struct {
 		user  string
 		views []view
@@ -224,7 +249,8 @@ func TestBrowserAccessibility(t *testing.T) {
 			v.signInAs(one.user)
 		}
 		for on, d := range displays() {
-			graphiqltest.Call(t, v.Tab, "choose the settings of the user", emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: d.features})
+			graphiqltest.Call(t, v.Tab, "choose the settings of the user", emulation.SetEmulatedMedia,
+				emulation.SetEmulatedMediaParams{Features: d.features})
 			v.size(d.size)
 			for i, p := range one.views {
 				if i%len(displays()) == on || os.Getenv("MESHYARD_TEST_DISPLAYS") == "all" {

@@ -20,15 +20,19 @@ func TestBrowserGalleryBulk(t *testing.T) {
 	v := visitGallery(t, s.Server)
 	v.signInAs("ada")
 	v.open("/ada/drafts")
-	v.is("no script before something is selected", `!performance.getEntriesByType('resource').some(e => e.name.includes('manage'))`)
+	v.is("no script before something is selected",
+		`!performance.getEntriesByType('resource').some(e => e.name.includes('manage'))`)
 	v.click("main", "Select")
-	v.await("the focus on the first checkbox", `document.activeElement.closest('.select-head') !== null && document.activeElement.type === 'checkbox'`)
+	v.await("the focus on the first checkbox",
+		`document.activeElement.closest('.select-head') !== null && document.activeElement.type === 'checkbox'`)
 	pick := func(n int, shift bool) {
-		v.run("pick", fmt.Sprintf(`const label = document.querySelectorAll('.pick')[%d]; label.dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true, shiftKey: %v}))`, n, shift))
+		v.run("pick", fmt.Sprintf(
+			`const label = document.querySelectorAll('.pick')[%d]; label.dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true, shiftKey: %v}))`, n, shift))
 	}
 	selected := func(n int) {
 		t.Helper()
-		v.await(fmt.Sprint(n, " selected"), fmt.Sprintf(`document.querySelectorAll('.pick input:checked').length === %d && document.querySelector('.bulk-bar [role=status]').innerText === '%[1]d selected'`, n))
+		v.await(fmt.Sprint(n, " selected"),
+			fmt.Sprintf(`document.querySelectorAll('.pick input:checked').length === %d && document.querySelector('.bulk-bar [role=status]').innerText === '%[1]d selected'`, n))
 	}
 	pick(1, false)
 	selected(1)
@@ -71,7 +75,8 @@ func TestBrowserGalleryBulk(t *testing.T) {
 	// Drafts without a model cannot be published: the dialog lists them.
 	v.click(".bulk-bar", "Visibility")
 	v.click("dialog", "Apply")
-	v.await("the reasons", `document.querySelectorAll('.refusals li').length === 3 && document.querySelector('dialog').innerText.includes('3 things were not changed')`)
+	v.await("the reasons",
+		`document.querySelectorAll('.refusals li').length === 3 && document.querySelector('dialog').innerText.includes('3 things were not changed')`)
 	v.click("dialog .actions", "Close")
 
 	// All, with the keyboard: also those that were not loaded.
@@ -84,17 +89,20 @@ func TestBrowserGalleryBulk(t *testing.T) {
 	v.press(`document.querySelector('#toast button')`)
 	v.sees("The changes are undone.")
 	v.await("the things", `document.querySelectorAll('main .grid > li').length >= 24`)
-	v.run("press Escape", `document.querySelector('.select-head input').dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape', bubbles: true}))`)
+	v.run("press Escape",
+		`document.querySelector('.select-head input').dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape', bubbles: true}))`)
 	v.await("the list", `!document.querySelector('.bulk-bar')`)
 
 	v.size(image.Pt(360, 740))
-	v.Do(t, "choose a language", chromedp.Navigate(v.url+"/login"), chromedp.Evaluate[chromedp.Void](`document.cookie = 'meshyard_language=de; path=/'`))
+	v.Do(t, "choose a language", chromedp.Navigate(v.url+"/login"),
+		chromedp.Evaluate[chromedp.Void](`document.cookie = 'meshyard_language=de; path=/'`))
 	v.open("/ada")
 	v.click("main", "Auswählen")
 	v.await("the bar", `document.querySelector('.bulk-bar') && document.documentElement.scrollWidth <= innerWidth`)
 	v.run("pick", `document.querySelector('.pick').click()`)
 	v.click(".bulk-bar", "Lizenz")
-	v.await("the licenses", `document.querySelectorAll('#licenseId option').length > 10 && document.querySelector('dialog').scrollWidth <= innerWidth`)
+	v.await("the licenses",
+		`document.querySelectorAll('#licenseId option').length > 10 && document.querySelector('dialog').scrollWidth <= innerWidth`)
 	v.run("choose", `document.querySelector('#licenseId').value = 'CC0-1.0'`)
 	v.click("dialog", "Anwenden")
 	v.sees("1 Ding wurde geändert.")

@@ -23,20 +23,23 @@ import (
 // pictures, its model and the reason, and that the edit page does not offer to publish it.
 func TestBrowserGalleryTakedown(t *testing.T) {
 	v, s := visitScene(t, "sqlite")
-	s.admin.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "A weapon."}) { thing { id } } }`, servertest.Object{"id": fmt.Sprint(s.thing)}, new(any))
+	s.admin.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "A weapon."}) { thing { id } } }`,
+		servertest.Object{"id": fmt.Sprint(s.thing)}, new(any))
 	for _, name := range []string{"ada", "staff"} {
 		v.signInAs(name)
 		v.open(fmt.Sprintf("/thing:%d", s.thing))
 		v.sees("A weapon.")
 		v.await("its rendering", `document.querySelector('.stage img')?.naturalWidth > 0`)
 		v.click(".strip", "View in 3D")
-		v.await("the model in the frame", `document.querySelector('iframe')?.contentDocument?.body?.dataset.phase === 'shown'`)
+		v.await("the model in the frame",
+			`document.querySelector('iframe')?.contentDocument?.body?.dataset.phase === 'shown'`)
 		v.open("/")
 		if name == "ada" {
 			v.open(fmt.Sprintf("/thing:%d/edit", s.thing))
 			v.sees("A weapon.")
 			v.sees("until a moderator restores it")
-			v.await("that it cannot be published", `![...document.querySelectorAll('.publish-bar button')].some(e => e.innerText.includes('Publish') || e.innerText.includes('Save') && !e.disabled)`)
+			v.await("that it cannot be published",
+				`![...document.querySelectorAll('.publish-bar button')].some(e => e.innerText.includes('Publish') || e.innerText.includes('Save') && !e.disabled)`)
 			v.open("/ada/drafts")
 			v.await("the badge of its card", `document.querySelector('.card .badge')?.innerText === 'Taken down'`)
 			v.open("/")
@@ -78,7 +81,8 @@ func TestBrowserGalleryRemix(t *testing.T) {
 				Tags      []struct{ Name string }
 			}
 		}
-		s.bob.Query(`query ($id: ID!) { thing(id: $id) { ancestors { nodes { name } } tags { name } } }`, servertest.Object{"id": fmt.Sprint(remix)}, &found)
+		s.bob.Query(`query ($id: ID!) { thing(id: $id) { ancestors { nodes { name } } tags { name } } }`,
+			servertest.Object{"id": fmt.Sprint(remix)}, &found)
 		if got := fmt.Sprint(found.Thing.Ancestors.Nodes, found.Thing.Tags); got != want {
 			t.Errorf("the ancestors and tags are %s, want %s", got, want)
 		}
@@ -86,7 +90,8 @@ func TestBrowserGalleryRemix(t *testing.T) {
 	save := func() {
 		t.Helper()
 		v.click(".publish-bar", "Save")
-		v.await("that it is saved", `document.querySelector('#toast')?.innerText.includes('Saved') && !document.querySelector('.publish-bar .quiet')`)
+		v.await("that it is saved",
+			`document.querySelector('#toast')?.innerText.includes('Saved') && !document.querySelector('.publish-bar .quiet')`)
 	}
 	v.signInAs("bob")
 	v.open(fmt.Sprintf("/thing:%d/edit", remix))
@@ -142,7 +147,8 @@ func TestBrowserGalleryMake(t *testing.T) {
 		}
 		return path
 	}
-	bad, large, good := write("bad.png", []byte("not a picture")), write("large.jpg", noise(t)), write("good.png", servertest.Mesh(t, "lib3mf_thumbnail.png"))
+	bad, large, good := write("bad.png", []byte("not a picture")), write("large.jpg", noise(t)),
+		write("good.png", servertest.Mesh(t, "lib3mf_thumbnail.png"))
 	v.signInAs("bob")
 	v.open(fmt.Sprintf("/thing:%d/makes", s.thing))
 	v.click("main", "I made this")
@@ -165,7 +171,8 @@ func TestBrowserGalleryMake(t *testing.T) {
 	v.choose(`dialog input[type=file]`, good, good)
 	v.await("the new pictures", `document.querySelectorAll('dialog .files li').length === 2`)
 	v.click("dialog", "Save")
-	v.await("the changed make", `!document.querySelector('dialog') && document.querySelector('.summary .prose em') && document.querySelectorAll('.thumb img').length === 3`)
+	v.await("the changed make",
+		`!document.querySelector('dialog') && document.querySelector('.summary .prose em') && document.querySelectorAll('.thumb img').length === 3`)
 	var found struct {
 		Thing struct {
 			Makes struct {
@@ -176,8 +183,10 @@ func TestBrowserGalleryMake(t *testing.T) {
 			}
 		}
 	}
-	s.ada.Query(`query ($id: ID!) { thing(id: $id) { makes { nodes { description files { name } } } } }`, servertest.Object{"id": fmt.Sprint(s.thing)}, &found)
-	if got, want := fmt.Sprint(found.Thing.Makes.Nodes), "[{Printed in *red*. [{large.jpg} {good.png} {good.png}]}]"; got != want {
+	s.ada.Query(`query ($id: ID!) { thing(id: $id) { makes { nodes { description files { name } } } } }`,
+		servertest.Object{"id": fmt.Sprint(s.thing)}, &found)
+	if got, want := fmt.Sprint(found.Thing.Makes.Nodes),
+		"[{Printed in *red*. [{large.jpg} {good.png} {good.png}]}]"; got != want {
 		t.Errorf("the makes are %s, want %s", got, want)
 	}
 	v.noProblems()
@@ -197,7 +206,8 @@ func TestBrowserGalleryLinks(t *testing.T) {
 		s.ada.Query(comment, servertest.Object{"id": fmt.Sprint(s.thing), "body": fmt.Sprintf("Comment %d.", i)}, new(any))
 	}
 	for i := range 5 { // more replies than are shown
-		s.bob.Query(comment, servertest.Object{"id": fmt.Sprint(s.thing), "body": fmt.Sprintf("Reply %d.", i), "parent": root}, &first)
+		s.bob.Query(comment, servertest.Object{"id": fmt.Sprint(s.thing), "body": fmt.Sprintf("Reply %d.", i),
+			"parent": root}, &first)
 	}
 	reply := first.CreateComment.Comment.ID
 	inView := `document.querySelector('.comments li.linked')?.innerText.includes(%q) && document.querySelector('.comments li.linked').getBoundingClientRect().top < innerHeight`
@@ -207,14 +217,17 @@ func TestBrowserGalleryLinks(t *testing.T) {
 	v.click(".comments", "Show more replies")
 	v.await("all replies once", `document.querySelectorAll('.replies li').length === 5`)
 	v.click(".tabs", "Files")
-	v.await("the URL of the tab", fmt.Sprintf(`location.pathname === '/thing:%d/files' && location.search === ''`, s.thing))
-	v.Do(t, "open the profile of the creator", chromedp.Evaluate[chromedp.Void](`document.querySelector('.summary .by').click()`))
+	v.await("the URL of the tab", fmt.Sprintf(`location.pathname === '/thing:%d/files' && location.search === ''`,
+		s.thing))
+	v.Do(t, "open the profile of the creator",
+		chromedp.Evaluate[chromedp.Void](`document.querySelector('.summary .by').click()`))
 	v.await("the profile", `location.pathname === '/ada'`)
 	v.Do(t, "go back", chromedp.Evaluate[chromedp.Void](`history.back()`))
 	v.await("the tab", `document.querySelector('.tabs [aria-selected=true]')?.innerText.startsWith('Files') && document.querySelector('.files')`)
 	for _, tab := range []string{"comments", "makes", "remixes"} {
 		v.open(fmt.Sprintf("/thing:%d/%s", s.thing, tab))
-		v.await("the tab "+tab, fmt.Sprintf(`document.querySelector('.tabs [aria-selected=true]')?.innerText.toLowerCase().startsWith(%q)`, tab))
+		v.await("the tab "+tab,
+			fmt.Sprintf(`document.querySelector('.tabs [aria-selected=true]')?.innerText.toLowerCase().startsWith(%q)`, tab))
 	}
 
 	v.signInAs("ada")
@@ -248,7 +261,8 @@ func TestBrowserGalleryCollection(t *testing.T) {
 	v.open("/collection:" + id)
 	v.await("that the order is kept", order+` === 'Half a donut,Another donut'`)
 	v.click(".grid", "Remove: Half a donut")
-	v.await("that it is removed", order+` === 'Another donut' && document.querySelector('.page-head').innerText.includes('1 thing')`)
+	v.await("that it is removed",
+		order+` === 'Another donut' && document.querySelector('.page-head').innerText.includes('1 thing')`)
 	v.open("/collection:" + id)
 	v.await("that it stays removed", order+` === 'Another donut'`)
 	v.noProblems()
@@ -279,7 +293,8 @@ func TestBrowserGallerySuspension(t *testing.T) {
 	v.click(".menu-items", "End suspension")
 	v.enter("dialog textarea", "Better.")
 	v.click("dialog", "End suspension")
-	v.await("the end of the suspension", `!document.querySelector('dialog') && !document.querySelector('.profile .warning')`)
+	v.await("the end of the suspension",
+		`!document.querySelector('dialog') && !document.querySelector('.profile .warning')`)
 	if suspended() {
 		t.Error("bob is still suspended")
 	}
@@ -308,7 +323,8 @@ func TestBrowserGalleryManyFiles(t *testing.T) {
 		ada.Finalize("THING", thing, batch...).Want(t, 200)
 	}
 	ada.Query(`mutation ($input: ReorderFilesInput!) { reorderFiles(input: $input) { files { id } } }`,
-		servertest.Object{"input": servertest.Object{"target": servertest.Object{"type": "THING", "id": thing}, "fileIds": ids}}, new(any))
+		servertest.Object{"input": servertest.Object{"target": servertest.Object{"type": "THING", "id": thing},
+			"fileIds": ids}}, new(any))
 	shown := func(list string, want int) {
 		t.Helper()
 		v.await(fmt.Sprintf("%d of %s", want, list), fmt.Sprintf(`document.querySelectorAll(%q).length === %d`, list, want))
@@ -342,13 +358,15 @@ func TestBrowserGalleryManyFiles(t *testing.T) {
 	var found struct {
 		Thing struct{ Files []struct{ Name string } }
 	}
-	ada.Query(`query ($id: ID!) { thing(id: $id) { files(first: 1000) { name } } }`, servertest.Object{"id": fmt.Sprint(thing)}, &found)
+	ada.Query(`query ($id: ID!) { thing(id: $id) { files(first: 1000) { name } } }`,
+		servertest.Object{"id": fmt.Sprint(thing)}, &found)
 	if files := found.Thing.Files; len(files) != 371 || files[370].Name != "last.txt" {
 		t.Errorf("got %d files, the last of which is %q, want 371 and last.txt", len(files), files[len(files)-1].Name)
 	}
 	v.click(`section[aria-label="Files"]`, "Show more")
 	shown(files, 371)
-	v.await("the focus on the first new file", `document.querySelectorAll('main .files > li')[300].contains(document.activeElement)`)
+	v.await("the focus on the first new file",
+		`document.querySelectorAll('main .files > li')[300].contains(document.activeElement)`)
 	stays(files, 371)
 	v.await("no more files", `!document.querySelector('section[aria-label="Files"] .more')`)
 	v.click(`section[aria-label="Pictures"]`, "Show more")
@@ -373,7 +391,8 @@ func TestBrowserGalleryManyFiles(t *testing.T) {
 	shown(thumbs, 50)
 	v.click(".strip", "Show more")
 	stays(thumbs, 52)
-	v.await("the focus on the first new picture", `document.querySelectorAll('main .strip .thumb')[50] === document.activeElement`)
+	v.await("the focus on the first new picture",
+		`document.querySelectorAll('main .strip .thumb')[50] === document.activeElement`)
 	v.await("no more pictures", `!document.querySelector('main .strip .more')`)
 	v.open(fmt.Sprintf("/thing:%d", thing))
 	shown(thumbs, 50)
@@ -388,7 +407,8 @@ func TestBrowserGalleryManyFiles(t *testing.T) {
 	for path, list := range map[string]string{"": thumbs, "/edit": pictures} {
 		v.open(fmt.Sprintf("/thing:%d%s", thing, path))
 		shown(list, 50)
-		v.is("no more pictures", `![...document.querySelectorAll('main .strip .more, section[aria-label="Pictures"] .more')].length`)
+		v.is("no more pictures",
+			`![...document.querySelectorAll('main .strip .more, section[aria-label="Pictures"] .more')].length`)
 	}
 	v.noProblems()
 }
@@ -407,13 +427,15 @@ func TestBrowserGalleryNewFilesAreLast(t *testing.T) {
 	v.signInAs("ada")
 	v.open(fmt.Sprintf("/thing:%d/edit", s.thing))
 	v.choose("main .drop input", path)
-	v.await("the new file at the end", `[...document.querySelectorAll('main .files:not(.uploads) h3')].map(e => e.innerText).join() === 'donut.stl,first.png,new.png'`)
+	v.await("the new file at the end",
+		`[...document.querySelectorAll('main .files:not(.uploads) h3')].map(e => e.innerText).join() === 'donut.stl,first.png,new.png'`)
 	var found struct {
 		Thing struct {
 			Images []struct{ File struct{ Name string } }
 		}
 	}
-	s.ada.Query(`query($id: ID!) { thing(id: $id) { images(first: 2) { file { name } } } }`, servertest.Object{"id": fmt.Sprint(s.thing)}, &found)
+	s.ada.Query(`query($id: ID!) { thing(id: $id) { images(first: 2) { file { name } } } }`,
+		servertest.Object{"id": fmt.Sprint(s.thing)}, &found)
 	if got, want := fmt.Sprint(found.Thing.Images), "[{{first.png}} {{new.png}}]"; got != want {
 		t.Errorf("the first pictures are %s, want %s", got, want)
 	}
@@ -431,14 +453,16 @@ func TestBrowserGalleryCover(t *testing.T) {
 	v.signInAs("ada")
 	v.open(fmt.Sprintf("/thing:%d/edit", thing))
 	v.click(".pictures", "Use as cover: c.png")
-	v.await("the new cover", `document.querySelector('.pictures li:first-child .badge')?.innerText === 'Cover' && document.querySelector('.pictures li:first-child button').ariaLabel === 'Delete: c.png'`)
+	v.await("the new cover",
+		`document.querySelector('.pictures li:first-child .badge')?.innerText === 'Cover' && document.querySelector('.pictures li:first-child button').ariaLabel === 'Delete: c.png'`)
 	var found struct {
 		Thing struct {
 			DefaultImage struct{ Name string }
 			Images       []struct{ Name string }
 		}
 	}
-	s.ada.Query(`query ($id: ID!) { thing(id: $id) { defaultImage { name } images { name } } }`, servertest.Object{"id": fmt.Sprint(thing)}, &found)
+	s.ada.Query(`query ($id: ID!) { thing(id: $id) { defaultImage { name } images { name } } }`,
+		servertest.Object{"id": fmt.Sprint(thing)}, &found)
 	if got, want := fmt.Sprint(found.Thing), "{{c.png} [{c.png} {a.png} {b.png}]}"; got != want {
 		t.Errorf("the cover and the pictures are %s, want %s", got, want)
 	}
@@ -451,7 +475,8 @@ func TestBrowserGalleryManyPictures(t *testing.T) {
 	var created struct {
 		CreateMake struct{ Make struct{ ID string } }
 	}
-	s.bob.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { id } } }`, servertest.Object{"id": fmt.Sprint(s.thing)}, &created)
+	s.bob.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { id } } }`,
+		servertest.Object{"id": fmt.Sprint(s.thing)}, &created)
 	id, err := strconv.ParseInt(created.CreateMake.Make.ID, 10, 64)
 	if err != nil {
 		t.Fatal(err)
@@ -472,7 +497,8 @@ func TestBrowserGalleryManyPictures(t *testing.T) {
 	v.release("make")
 	v.click(".strip", "Show more")
 	v.await("all pictures", thumbs+`.length === 51 && !document.querySelector('main .strip .more')`)
-	s.bob.Query(`mutation ($id: ID!) { deleteImage(input: {id: $id}) { deletedId } }`, servertest.Object{"id": fmt.Sprint(ids[3])}, new(any))
+	s.bob.Query(`mutation ($id: ID!) { deleteImage(input: {id: $id}) { deletedId } }`,
+		servertest.Object{"id": fmt.Sprint(ids[3])}, new(any))
 	v.open(fmt.Sprintf("/make:%d", id))
 	v.await("50 pictures", thumbs+`.length === 50`)
 	v.is("no more pictures", `!document.querySelector('main .strip .more')`)
@@ -501,7 +527,8 @@ func TestBrowserGalleryManyPictures(t *testing.T) {
 	var found struct {
 		Make struct{ Files []struct{ Name string } }
 	}
-	s.bob.Query(`query($id: ID!) { make(id: $id) { files(first: 100) { name } } }`, servertest.Object{"id": fmt.Sprint(id)}, &found)
+	s.bob.Query(`query($id: ID!) { make(id: $id) { files(first: 100) { name } } }`,
+		servertest.Object{"id": fmt.Sprint(id)}, &found)
 	if got, want := fmt.Sprint(found.Make.Files[51:]), "[{new.png} {newer.png}]"; got != want {
 		t.Errorf("the last files are %s, want %s", got, want)
 	}

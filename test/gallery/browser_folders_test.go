@@ -30,17 +30,20 @@ func TestBrowserGalleryFolders(t *testing.T) {
 			if at := strings.LastIndexByte(path, '/'); at >= 0 {
 				folder, name = path[:at], path[at+1:]
 			}
-			f := servertest.Must(c.Store.Uploads.Upload(t.Context(), caller, uploads.NewUpload{Folder: folder, Name: name, Bytes: bytes.NewReader(files[path])}))(t)
+			f := servertest.Must(c.Store.Uploads.Upload(t.Context(), caller, uploads.NewUpload{Folder: folder, Name: name,
+				Bytes: bytes.NewReader(files[path])}))(t)
 			pending = append(pending, models.FinalizeFile{ID: f.ID})
 		}
 		servertest.Must(c.Store.Finalize(t.Context(), caller, pending, models.Target{Type: models.OnThing, ID: thing}))(t)
 	}
 	dragon := servertest.PublishedThing(t, c.ada, "Dragon")
-	add(dragon, map[string][]byte{"Supported/32mm/dragon.stl": stl, "Supported/base.stl": stl, "guide.txt": []byte("Print it.")})
+	add(dragon, map[string][]byte{"Supported/32mm/dragon.stl": stl, "Supported/base.stl": stl,
+		"guide.txt": []byte("Print it.")})
 	v := visitGallery(t, c.Server)
 	v.open(fmt.Sprintf("/thing:%d/files", dragon))
 	const folder = `document.querySelector('.files > .folder > details')`
-	v.await("the folders", `[...document.querySelectorAll('.folder summary')].map(e => e.innerText.replace(/\s+/g, ' ').trim()).join() === 'Supported 2,32mm 1'`)
+	v.await("the folders",
+		`[...document.querySelectorAll('.folder summary')].map(e => e.innerText.replace(/\s+/g, ' ').trim()).join() === 'Supported 2,32mm 1'`)
 	v.await("a file in a folder in a folder", `document.querySelector('.folder .folder h3')?.innerText === 'dragon.stl'`)
 	v.press(folder + `.firstElementChild`)
 	v.await("the closed folder", `!`+folder+`.open`)

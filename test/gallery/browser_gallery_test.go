@@ -67,7 +67,8 @@ func (v *visitor) click(within, text string) {
 func (v *visitor) enter(selector, text string) {
 	v.t.Helper()
 	v.await("the field "+selector, fmt.Sprintf(`document.querySelector(%q)`, selector))
-	v.Do(v.t, "empty "+selector, chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%q).value = ''`, selector)), chromedp.SendKeys(chromedp.CSS(selector), text))
+	v.Do(v.t, "empty "+selector, chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%q).value = ''`,
+		selector)), chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 
 func (v *visitor) signIn(name string) {
@@ -81,7 +82,8 @@ func (v *visitor) signInAs(name string) {
 	v.t.Helper()
 	v.Do(v.t, "open the page to sign in", chromedp.Navigate(v.url+"/login?next=/"))
 	v.signIn(name)
-	v.await("who is signed in", `document.querySelector('#app')?.dataset.ready === '' && document.querySelector('header .bell')`)
+	v.await("who is signed in",
+		`document.querySelector('#app')?.dataset.ready === '' && document.querySelector('header .bell')`)
 }
 
 // noProblems fails the test if the browser has reported problems.
@@ -122,5 +124,6 @@ func (v *visitor) signOut() {
 	v.t.Helper()
 	v.click("header", "Account menu")
 	v.click(".menu-items", "Sign out")
-	v.await("that nobody is signed in", `document.querySelector('#app')?.dataset.ready === '' && !document.querySelector('header .bell')`)
+	v.await("that nobody is signed in",
+		`document.querySelector('#app')?.dataset.ready === '' && !document.querySelector('header .bell')`)
 }

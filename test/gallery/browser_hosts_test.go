@@ -45,20 +45,24 @@ func TestBrowserGalleryOtherHosts(t *testing.T) {
 			v.choose("main .drop input", servertest.Meshes(t)[0])
 			v.chooseCategory()
 			v.click("main", "Upload 1 file")
-			v.await("the form of the thing", `/^\/thing:\d+\/edit$/.test(location.pathname) && document.querySelector('.files li')`)
+			v.await("the form of the thing",
+				`/^\/thing:\d+\/edit$/.test(location.pathname) && document.querySelector('.files li')`)
 			v.settled()
 			v.await("the picture of the upload", `document.querySelector('.files img')?.naturalWidth > 0`)
-			v.is("all addresses are those of the server", fmt.Sprintf(`performance.getEntriesByType('resource').every(r => new URL(r.name).host === %q)`, at.Host))
+			v.is("all addresses are those of the server",
+				fmt.Sprintf(`performance.getEntriesByType('resource').every(r => new URL(r.name).host === %q)`, at.Host))
 
 			v.open(fmt.Sprintf("/thing:%d", s.thing))
 			v.await("its rendering", `document.querySelector('.stage img')?.naturalWidth > 0`)
 			v.click(".strip", "View in 3D")
-			v.await("the model in the frame", `document.querySelector('iframe')?.contentDocument?.body?.dataset.phase === 'shown'`)
+			v.await("the model in the frame",
+				`document.querySelector('iframe')?.contentDocument?.body?.dataset.phase === 'shown'`)
 			v.click("main", "Like")
 			v.await("that it is liked", `document.querySelector('.button.like')?.ariaPressed === 'true'`)
 			v.click("header", "Account menu")
 			v.click(".menu-items", "Sign out")
-			v.await("that nobody is signed in", `document.querySelector('#app')?.dataset.ready === '' && !document.querySelector('header .bell')`)
+			v.await("that nobody is signed in",
+				`document.querySelector('#app')?.dataset.ready === '' && !document.querySelector('header .bell')`)
 			for _, problem := range v.Problems() {
 				if !strings.Contains(problem, "the URL's origin was untrustworthy") {
 					t.Error(problem)

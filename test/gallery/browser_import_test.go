@@ -41,16 +41,20 @@ func TestBrowserGalleryImport(t *testing.T) {
 	v.enter("#url", service.URL+"/datapackage.json")
 	v.press(`document.querySelector('form.panel button')`)
 	v.sees("The URL has 1 thing. 1 skipped.")
-	v.await("the preview", `['Tin box', 'Grace H', 'Attribution 4.0', 'parts/lid.stl', 'resource 2'].every(text => document.querySelector('main').innerText.includes(text))`)
+	v.await("the preview",
+		`['Tin box', 'Grace H', 'Attribution 4.0', 'parts/lid.stl', 'resource 2'].every(text => document.querySelector('main').innerText.includes(text))`)
 	v.press(`[...document.querySelectorAll('.actions button.primary')].at(-1)`)
 	v.sees("The import is done: 1 thing.")
 	v.press(`[...document.querySelectorAll('.panel li a')].find(e => e.innerText.includes('Tin box'))`)
-	v.await("the draft", `/thing:[0-9]+$/.test(location.pathname) && document.querySelector('h1')?.innerText.includes('Tin box')`)
+	v.await("the draft",
+		`/thing:[0-9]+$/.test(location.pathname) && document.querySelector('h1')?.innerText.includes('Tin box')`)
 	v.sees("Grace H")
 
 	v.size(image.Pt(360, 740))
-	v.Do(t, "choose a language", chromedp.Navigate(v.url+"/login"), chromedp.Evaluate[chromedp.Void](`document.cookie = 'meshyard_language=de; path=/'`))
-	for path, text := range map[string]string{"/upload?tab": "Vorschau zeigen", "/upload?tab=1": "Der Import ist fertig: 1 Ding."} {
+	v.Do(t, "choose a language", chromedp.Navigate(v.url+"/login"),
+		chromedp.Evaluate[chromedp.Void](`document.cookie = 'meshyard_language=de; path=/'`))
+	for path, text := range map[string]string{"/upload?tab": "Vorschau zeigen",
+		"/upload?tab=1": "Der Import ist fertig: 1 Ding."} {
 		v.open(path)
 		v.sees(text)
 		v.is("no scrolling to the side", `document.documentElement.scrollWidth <= innerWidth`)

@@ -20,7 +20,8 @@ import (
 // answer makes the page answer its questions with yes or no, until it is loaded again.
 func (v *visitor) answer(yes bool) {
 	v.t.Helper()
-	v.run("answer questions", fmt.Sprintf(`window.questions = []; window.confirm = text => { window.questions.push(text); return %t; }`, yes))
+	v.run("answer questions",
+		fmt.Sprintf(`window.questions = []; window.confirm = text => { window.questions.push(text); return %t; }`, yes))
 }
 
 // run runs JavaScript statements in the page.
@@ -61,9 +62,12 @@ func (v *visitor) drag(fromX, fromY, toX, toY float64) {
 // drop drops files or folders on an element.
 func (v *visitor) drop(selector string, paths ...string) {
 	v.t.Helper()
-	at := graphiqltest.Read[struct{ X, Y float64 }](v.t, v.Tab, "find "+selector, fmt.Sprintf(`(r => ({ X: r.x + r.width / 2, Y: r.y + 10 }))((e => (e.scrollIntoView({ block: 'center' }), e.getBoundingClientRect()))(document.querySelector(%q)))`, selector))
-	for _, kind := range []input.DispatchDragEventType{input.DispatchDragEventTypeDragEnter, input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop} {
-		graphiqltest.Call(v.t, v.Tab, "drop", input.DispatchDragEvent, input.DispatchDragEventParams{Type: kind, X: at.X, Y: at.Y, Data: &input.DragData{Items: []*input.DragDataItem{}, Files: paths, DragOperationsMask: 1}})
+	at := graphiqltest.Read[struct{ X, Y float64 }](v.t, v.Tab, "find "+selector,
+		fmt.Sprintf(`(r => ({ X: r.x + r.width / 2, Y: r.y + 10 }))((e => (e.scrollIntoView({ block: 'center' }), e.getBoundingClientRect()))(document.querySelector(%q)))`, selector))
+	for _, kind := range []input.DispatchDragEventType{input.DispatchDragEventTypeDragEnter,
+		input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop} {
+		graphiqltest.Call(v.t, v.Tab, "drop", input.DispatchDragEvent, input.DispatchDragEventParams{Type: kind, X: at.X,
+			Y: at.Y, Data: &input.DragData{Items: []*input.DragDataItem{}, Files: paths, DragOperationsMask: 1}})
 	}
 }
 
@@ -145,7 +149,8 @@ func TestBrowserUnsavedInput(t *testing.T) {
 		v.click("header", "Explore")
 		v.asked("a link", 1)
 		v.click(".tabs", "Comments")
-		v.await("the drafts", `document.querySelector('.comment-form textarea')?.value === 'Half a comment' && document.querySelector('li .comment-form textarea')?.value === 'Half a reply'`)
+		v.await("the drafts",
+			`document.querySelector('.comment-form textarea')?.value === 'Half a comment' && document.querySelector('li .comment-form textarea')?.value === 'Half a reply'`)
 		v.click("li .comment-form", "Reply")
 		v.await("the reply", `document.querySelector('.replies .comment')?.innerText.includes('Half a reply')`)
 		v.click(".comment-form", "Comment")
@@ -168,7 +173,8 @@ func TestBrowserUnsavedInput(t *testing.T) {
 		v.click(".summary", "Collect")
 		v.enter("dialog input[name=name]", "Parts")
 		type point struct{ X, Y float64 }
-		at := graphiqltest.Read[point](t, v.Tab, "find the field", `(({x, y, width, height}) => ({X: x + width / 2, Y: y + height / 2}))(document.querySelector('dialog input[name=name]').getBoundingClientRect())`)
+		at := graphiqltest.Read[point](t, v.Tab, "find the field",
+			`(({x, y, width, height}) => ({X: x + width / 2, Y: y + height / 2}))(document.querySelector('dialog input[name=name]').getBoundingClientRect())`)
 		v.drag(at.X, at.Y, 5, at.Y)
 		v.drag(5, at.Y, 5, at.Y)
 		v.is("the dialog with the text", `document.querySelector('dialog input[name=name]')?.value === 'Parts'`)
@@ -201,7 +207,8 @@ func TestBrowserForms(t *testing.T) {
 		v.click(".summary", "Collect")
 		v.enter("dialog input[name=name]", "Once more")
 		v.run("click twice", `const button = document.querySelector('dialog [type=submit]'); button.click(); button.click()`)
-		v.await("the collection", `[...document.querySelectorAll('dialog .check')].some(e => e.innerText.includes('Once more') && e.querySelector('input').checked)`)
+		v.await("the collection",
+			`[...document.querySelectorAll('dialog .check')].some(e => e.innerText.includes('Once more') && e.querySelector('input').checked)`)
 		var found struct {
 			Me struct{ Collections struct{ TotalCount int } }
 		}
@@ -215,7 +222,8 @@ func TestBrowserForms(t *testing.T) {
 		v.open(thing + "/edit")
 		v.run("empty the name", `document.querySelector('#name').value = ''`)
 		v.click(".publish-bar", "Save")
-		v.await("the error", `document.querySelector('#name-fault')?.innerText === 'Fill in this field.' && document.activeElement.id === 'name'`)
+		v.await("the error",
+			`document.querySelector('#name-fault')?.innerText === 'Fill in this field.' && document.activeElement.id === 'name'`)
 	})
 	v.noProblems()
 }
@@ -267,7 +275,8 @@ func TestBrowserFormsSendChanges(t *testing.T) {
 	var got stored
 	s.ada.Query(`query ($id: ID!, $collection: ID!) { thing(id: $id) { description license isWip tags { name } } me { bio location isNsfwHidden } collection(id: $collection) { name description visibility } }`,
 		servertest.Object{"id": id, "collection": collection}, &got)
-	want := stored{Thing{"Later.", "GPL", true, []struct{ Name string }{{"vase"}}}, Me{"Later.", "Ulm", true}, Collection{"Later", "Spare parts.", "PRIVATE"}}
+	want := stored{Thing{"Later.", "GPL", true, []struct{ Name string }{{"vase"}}}, Me{"Later.", "Ulm", true},
+		Collection{"Later", "Spare parts.", "PRIVATE"}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

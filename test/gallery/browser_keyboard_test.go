@@ -22,7 +22,8 @@ func (v *visitor) press(element string) {
 // focuses waits until the name or the id of the element with the focus is name.
 func (v *visitor) focuses(name string) {
 	v.t.Helper()
-	v.await("the focus on "+name, fmt.Sprintf(`[document.activeElement.ariaLabel, document.activeElement.id].includes(%q)`, name))
+	v.await("the focus on "+name,
+		fmt.Sprintf(`[document.activeElement.ariaLabel, document.activeElement.id].includes(%q)`, name))
 }
 
 // TestBrowserGalleryKeyboard checks that someone who uses the keyboard continues where they were
@@ -40,7 +41,8 @@ func TestBrowserGalleryKeyboard(t *testing.T) {
 	v.answer(true)
 	names := func(want string) {
 		t.Helper()
-		v.await("the files "+want, fmt.Sprintf(`[...document.querySelectorAll('.files h3')].map(e => e.innerText).join(' ') === %q`, want))
+		v.await("the files "+want,
+			fmt.Sprintf(`[...document.querySelectorAll('.files h3')].map(e => e.innerText).join(' ') === %q`, want))
 	}
 	button := func(name string) string { return fmt.Sprintf(`document.querySelector('[aria-label=%q]')`, name) }
 	v.press(button("Move a.txt down"))
@@ -65,7 +67,8 @@ func TestBrowserGalleryKeyboard(t *testing.T) {
 	v.press(`document.querySelector('header .menu summary')`)
 	v.await("the menu", `document.querySelector('header .menu[open]')`)
 	v.run("leave the menu", `[...document.querySelectorAll('main a')].at(-1).focus()`)
-	v.await("that the menu is closed, and that the focus is not in it", `!document.querySelector('header .menu[open]') && document.activeElement.closest('main')`)
+	v.await("that the menu is closed, and that the focus is not in it",
+		`!document.querySelector('header .menu[open]') && document.activeElement.closest('main')`)
 }
 
 // TestBrowserGalleryFocus checks that the focus is not lost when a form is sent, an item is removed
@@ -100,7 +103,8 @@ func TestBrowserGalleryFocus(t *testing.T) {
 		t.Helper()
 		v.await("the focus on "+what, `(now => `+expression+`)(document.activeElement)`)
 	}
-	v.is("the names of tabs and buttons", `document.querySelector('#tab-comments').textContent === 'Comments 27' && document.querySelector('`+thread+` .comment-actions button').ariaLabel === 'Reply: bob'`)
+	v.is("the names of tabs and buttons",
+		`document.querySelector('#tab-comments').textContent === 'Comments 27' && document.querySelector('`+thread+` .comment-actions button').ariaLabel === 'Reply: bob'`)
 	v.press(button(thread, "Show more replies"))
 	focused("the fourth reply", `now.closest('.replies li')?.innerText.includes('Reply 3')`)
 	v.press(button(thread, "Reply"))
@@ -119,7 +123,8 @@ func TestBrowserGalleryFocus(t *testing.T) {
 	}
 	v.press(menu)
 	v.press(button(thread+" .replies li:last-child", "Delete"))
-	focused("the deleted comment", `now.matches('`+thread+` .replies li:last-child') && now.innerText === 'This comment was deleted.'`)
+	focused("the deleted comment",
+		`now.matches('`+thread+` .replies li:last-child') && now.innerText === 'This comment was deleted.'`)
 	v.enter(".comments > form textarea", " ")
 	v.press(button(".comments > form", "Comment"))
 	focused("the empty field", `now.matches('.comments > form textarea')`)
@@ -128,7 +133,8 @@ func TestBrowserGalleryFocus(t *testing.T) {
 	v.await("the comment", `document.querySelector('.comments > ol').innerText.includes('A comment')`)
 	focused("the button", `now === `+button(".comments > form", "Comment"))
 	v.press(button(".more", "Show more"))
-	focused("the next comment", `now.closest('.comments > ol > li') === document.querySelectorAll('.comments > ol > li')[21]`)
+	focused("the next comment",
+		`now.closest('.comments > ol > li') === document.querySelectorAll('.comments > ol > li')[21]`)
 
 	v.open("/explore?watertight=1&wip=1")
 	v.press(`document.querySelector('.chip.chosen')`)
@@ -154,7 +160,8 @@ func TestBrowserGalleryFocus(t *testing.T) {
 	v.sees("Saved.")
 	focused("the button", `now.innerText === 'Save'`)
 	v.press(`document.querySelector('.sessions li > button')`)
-	focused("the remaining session", `now.closest('.sessions li') && document.querySelectorAll('.sessions li').length === 1`)
+	focused("the remaining session",
+		`now.closest('.sessions li') && document.querySelectorAll('.sessions li').length === 1`)
 }
 
 // TestBrowserGallerySuggestions searches for names that the search field suggests.
@@ -165,13 +172,16 @@ func TestBrowserGallerySuggestions(t *testing.T) {
 	suggest := func() {
 		t.Helper()
 		v.enter(".search input", "don")
-		v.await("the suggestion", `document.querySelector('.search li')?.innerText === 'Half a donut' && document.querySelector('.search input').ariaExpanded === 'true'`)
+		v.await("the suggestion",
+			`document.querySelector('.search li')?.innerText === 'Half a donut' && document.querySelector('.search input').ariaExpanded === 'true'`)
 	}
 	finds := func(query string) {
 		t.Helper()
-		v.await("the results for "+query, fmt.Sprintf(`new URLSearchParams(location.search).get('q') === %q && document.querySelector('.search input').value === %[1]q && document.querySelector('h1').innerText.includes(%[1]q) && !document.querySelector('.search ul').checkVisibility()`, query))
+		v.await("the results for "+query,
+			fmt.Sprintf(`new URLSearchParams(location.search).get('q') === %q && document.querySelector('.search input').value === %[1]q && document.querySelector('h1').innerText.includes(%[1]q) && !document.querySelector('.search ul').checkVisibility()`, query))
 		v.settled()
-		v.run("let the page update the field", `window.updated = false; requestAnimationFrame(() => setTimeout(() => { window.updated = true }, 100))`)
+		v.run("let the page update the field",
+			`window.updated = false; requestAnimationFrame(() => setTimeout(() => { window.updated = true }, 100))`)
 		v.await("the updated page", `window.updated`)
 	}
 	keys := func(keys string) {
@@ -180,7 +190,8 @@ func TestBrowserGallerySuggestions(t *testing.T) {
 	}
 	suggest()
 	keys(kb.ArrowDown)
-	v.is("the suggestion is active", `document.querySelector('.search input').ariaActiveDescendantElement.ariaSelected === 'true'`)
+	v.is("the suggestion is active",
+		`document.querySelector('.search input').ariaActiveDescendantElement.ariaSelected === 'true'`)
 	keys(kb.Enter)
 	finds("Half a donut")
 	suggest()
@@ -188,7 +199,8 @@ func TestBrowserGallerySuggestions(t *testing.T) {
 	finds("don")
 	suggest()
 	keys(kb.Escape)
-	v.await("that nothing is suggested", `!document.querySelector('.search ul').checkVisibility() && document.querySelector('.search input').ariaExpanded === 'false'`)
+	v.await("that nothing is suggested",
+		`!document.querySelector('.search ul').checkVisibility() && document.querySelector('.search input').ariaExpanded === 'false'`)
 	suggest()
 	v.run("search and type on at once", `window.waited = false; setTimeout(() => { window.waited = true }, 500);
 		const field = document.querySelector('.search input'); field.form.requestSubmit(); field.focus(); field.dispatchEvent(new InputEvent('input', { bubbles: true }))`)
@@ -233,7 +245,8 @@ func TestBrowserGalleryToast(t *testing.T) {
 	v.await("the collection", `document.querySelector('dialog .collect input')`)
 	v.network(offline)
 	v.click("dialog .collect", "Sweets")
-	v.await("the error in the dialog", `document.querySelector('dialog .fault')?.innerText.includes('cannot be reached') && !document.querySelector('dialog .collect input').checked`)
+	v.await("the error in the dialog",
+		`document.querySelector('dialog .fault')?.innerText.includes('cannot be reached') && !document.querySelector('dialog .collect input').checked`)
 	v.click(".summary", "Watch")
 	above := `document.querySelector('dialog[open]') && document.querySelector('#toast:popover-open')?.innerText.includes('cannot be reached')`
 	v.await("the message above the dialog", above)
@@ -264,27 +277,33 @@ func TestBrowserGalleryToast(t *testing.T) {
 func TestBrowserGalleryModeration(t *testing.T) {
 	s := newScene(t)
 	for _, who := range []*servertest.Client{s.ada, s.admin} {
-		s.bob.Query(`mutation($node: ID!) { reportContent(input: {nodeId: $node, reason: SPAM}) { report { id } } }`, servertest.Object{"node": servertest.NodeID(t, who)}, new(any))
+		s.bob.Query(`mutation($node: ID!) { reportContent(input: {nodeId: $node, reason: SPAM}) { report { id } } }`,
+			servertest.Object{"node": servertest.NodeID(t, who)}, new(any))
 	}
 	v := visitGallery(t, s.Server)
 	v.signInAs("staff")
 	v.open("/moderation")
-	v.await("the queue", `document.querySelectorAll('.report').length === 2 && document.querySelector('#panel [role=status]').innerText === '2 reports'`)
+	v.await("the queue",
+		`document.querySelectorAll('.report').length === 2 && document.querySelector('#panel [role=status]').innerText === '2 reports'`)
 	const account = `document.querySelector('header .avatar-button')`
 	const open = `document.querySelector('header .avatar-button .dot')?.innerText`
-	v.await("the number of reports in the header", open+` === '2' && `+account+`.ariaLabel === 'Account menu, 2 open reports'`)
+	v.await("the number of reports in the header",
+		open+` === '2' && `+account+`.ariaLabel === 'Account menu, 2 open reports'`)
 	v.click("header", "Account menu")
-	v.await("the number of reports in the menu", `document.querySelector('.menu-items a[href="/moderation"]').innerText.includes('2 open reports')`)
+	v.await("the number of reports in the menu",
+		`document.querySelector('.menu-items a[href="/moderation"]').innerText.includes('2 open reports')`)
 	v.click("header", "Account menu")
 	v.press(`[...document.querySelectorAll('.report button')].find(e => e.innerText === 'Dismiss')`)
 	v.await("the focus in the dialog", `document.activeElement === document.querySelector('dialog textarea')`)
 	v.enter("dialog textarea", "No.")
 	v.press(`document.querySelector('dialog button[type=submit]')`)
-	v.await("the rest of the queue", `document.querySelectorAll('.report').length === 1 && document.querySelector('#panel [role=status]').innerText === '1 report'`)
+	v.await("the rest of the queue",
+		`document.querySelectorAll('.report').length === 1 && document.querySelector('#panel [role=status]').innerText === '1 report'`)
 	v.await("one report in the header", open+` === '1' && `+account+`.ariaLabel === 'Account menu, 1 open report'`)
 	v.await("the focus on the next report", `document.activeElement === document.querySelector('.report h2 a')`)
 	v.press(`[...document.querySelectorAll('.report button')].find(e => e.innerText === 'Dismiss')`)
-	v.await("what the dialog is about", `(dialog => ['ada', 'staff'].includes(dialog?.querySelector('form p').innerText) && dialog.innerText.includes('Moderators see it in the log.'))(document.querySelector('dialog'))`)
+	v.await("what the dialog is about",
+		`(dialog => ['ada', 'staff'].includes(dialog?.querySelector('form p').innerText) && dialog.innerText.includes('Moderators see it in the log.'))(document.querySelector('dialog'))`)
 	v.enter("dialog textarea", "No.")
 	v.press(`document.querySelector('dialog button[type=submit]')`)
 	v.sees("There are no reports.")
@@ -304,7 +323,8 @@ func TestBrowserGalleryModeration(t *testing.T) {
 	v.await("the fault", `document.querySelector('#email-fault')`)
 	v.enter("#email", "dora@example.org")
 	v.click("main", "Create invitation")
-	v.await("the link, selected", `document.querySelector('#link')?.value.includes('/login/invitation?token=') && document.activeElement.id === 'link'`)
+	v.await("the link, selected",
+		`document.querySelector('#link')?.value.includes('/login/invitation?token=') && document.activeElement.id === 'link'`)
 	v.await("the invitation", `document.querySelector('.sessions')?.innerText.includes('dora@example.org')`)
 	var found struct{ Invitations []struct{ Email string } }
 	s.admin.Query(`{ invitations { email } }`, nil, &found)
@@ -325,7 +345,8 @@ func TestBrowserGalleryModeration(t *testing.T) {
 	v.enter("#prefix", "AD")
 	v.click("main", "Search")
 	v.await("one user", `[...document.querySelectorAll('.users a')].map(e => e.innerText).join() === 'ada'`)
-	v.run("filter by role", `document.querySelector('#role').value = 'ADMINISTRATOR'; document.querySelector('#role').dispatchEvent(new Event('change'))`)
+	v.run("filter by role",
+		`document.querySelector('#role').value = 'ADMINISTRATOR'; document.querySelector('#role').dispatchEvent(new Event('change'))`)
 	v.sees("No results.")
 	v.open("/ada")
 	v.click(".profile", "More actions")
@@ -335,10 +356,12 @@ func TestBrowserGalleryModeration(t *testing.T) {
 	v.click("dialog", "Change role")
 	v.await("the role", `document.querySelector('.profile-head').innerText.includes('Moderator') && !document.querySelector('dialog')`)
 	v.open("/moderation?tab=users")
-	v.await("the role of ada", `[...document.querySelectorAll('.users li')].some(e => e.innerText.includes('ada') && e.innerText.includes('Moderator'))`)
+	v.await("the role of ada",
+		`[...document.querySelectorAll('.users li')].some(e => e.innerText.includes('ada') && e.innerText.includes('Moderator'))`)
 	v.open("/")
 	v.signOut()
 	v.signInAs("ada")
 	v.open("/moderation")
-	v.await("the tabs of a moderator", `[...document.querySelectorAll('[role=tab]')].map(e => e.innerText).join() === 'Open,All,Log,People'`)
+	v.await("the tabs of a moderator",
+		`[...document.querySelectorAll('[role=tab]')].map(e => e.innerText).join() === 'Open,All,Log,People'`)
 }

@@ -44,7 +44,8 @@ var fast = networkConditions{DownloadThroughput: -1, UploadThroughput: -1}
 // network sets the network conditions of the browser.
 func (v *visitor) network(c networkConditions) {
 	v.t.Helper()
-	graphiqltest.Call(v.t, v.Tab, "choose the network", cdp.Command[networkConditions, cdp.Empty]{Method: "Network.emulateNetworkConditions"}, c)
+	graphiqltest.Call(v.t, v.Tab, "choose the network",
+		cdp.Command[networkConditions, cdp.Empty]{Method: "Network.emulateNetworkConditions"}, c)
 }
 
 // choose selects files in the file input that the selector matches.
@@ -69,9 +70,11 @@ func (v *visitor) chooseCategory() {
 func (v *visitor) downloads() string {
 	v.t.Helper()
 	dir := v.t.TempDir()
-	graphiqltest.Call(v.t, v.Tab, "choose the folder for downloads", browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
-		Behavior: browser.SetDownloadBehaviorBehaviorAllow, DownloadPath: dir, BrowserContextID: chromedp.FromContext(v.Context).BrowserContextID,
-	})
+	graphiqltest.Call(v.t, v.Tab, "choose the folder for downloads", browser.SetDownloadBehavior,
+		browser.SetDownloadBehaviorParams{
+			Behavior: browser.SetDownloadBehaviorBehaviorAllow, DownloadPath: dir,
+			BrowserContextID: chromedp.FromContext(v.Context).BrowserContextID,
+		})
 	return dir
 }
 
@@ -92,7 +95,8 @@ func (v *visitor) receives(path string) {
 
 // lifeFiles are the five models and two images that a user shares.
 var lifeFiles = []string{
-	"numpystl_HalfDonut_bin.stl", "3mfsamples_box.3mf", "khronos_BoxInterleaved.glb", "assimp_cube_with_vertexcolors.obj", "happly_platonic_shelf_ascii.ply",
+	"numpystl_HalfDonut_bin.stl", "3mfsamples_box.3mf", "khronos_BoxInterleaved.glb", "assimp_cube_with_vertexcolors.obj",
+	"happly_platonic_shelf_ascii.ply",
 	"lib3mf_thumbnail.png", "picture.png",
 }
 
@@ -128,7 +132,8 @@ func live(t *testing.T, v *visitor, s scene) {
 	v.await("the model in the frame", `document.querySelector('iframe')?.contentDocument?.body?.dataset.phase === 'shown'`)
 
 	v.enter(".search input", "donut\r")
-	v.await("the results", `location.pathname === '/explore' && document.querySelector('.results-head')?.innerText.includes('1 result')`)
+	v.await("the results",
+		`location.pathname === '/explore' && document.querySelector('.results-head')?.innerText.includes('1 result')`)
 	v.click("main .card", "Half a donut")
 	v.click(".tabs", "Files")
 	v.sees("donut.stl")
@@ -138,7 +143,8 @@ func live(t *testing.T, v *visitor, s scene) {
 	v.Do(t, "open the invitation", chromedp.Navigate(invited.CreateInvitation.URL))
 	v.enter("#username", "carla")
 	v.enter("#password", servertest.Password+"\r")
-	v.await("who is signed in", `document.querySelector('#app')?.dataset.ready === '' && document.querySelector('header .bell')`)
+	v.await("who is signed in",
+		`document.querySelector('#app')?.dataset.ready === '' && document.querySelector('header .bell')`)
 
 	shared := share(t, v)
 	react(t, v, s)
@@ -172,7 +178,8 @@ func live(t *testing.T, v *visitor, s scene) {
 	v.open("/notifications")
 	v.sees("A moderator took down “Half a donut”.\nReason: A copy.")
 	v.open("/")
-	s.admin.Query(`mutation ($id: ID!) { restoreThing(input: {id: $id, reason: "It is original."}) { thing { id } } }`, servertest.Object{"id": servertest.ID(s.thing)}, new(any))
+	s.admin.Query(`mutation ($id: ID!) { restoreThing(input: {id: $id, reason: "It is original."}) { thing { id } } }`,
+		servertest.Object{"id": servertest.ID(s.thing)}, new(any))
 	v.open("/notifications")
 	v.sees("A moderator restored “Half a donut”.\nReason: It is original.")
 	v.sees("A moderator took down “Half a donut”.\nReason: A copy.")
@@ -183,18 +190,21 @@ func live(t *testing.T, v *visitor, s scene) {
 	s.Browser().SignIn("carla", servertest.Password).Want(t, 303)
 	v.signInAs("carla")
 	v.open("/settings")
-	v.await("all sessions", `document.querySelectorAll('.sessions li').length === 2 && document.querySelector('.sessions .badge')`)
+	v.await("all sessions",
+		`document.querySelectorAll('.sessions li').length === 2 && document.querySelector('.sessions .badge')`)
 	v.click("main", "Sign out everywhere else")
 	v.await("that one session is left", `document.querySelectorAll('.sessions li').length === 1`)
 	archive := filepath.Join(v.downloads(), "carla.zip")
 	v.click("main", "Download my data")
 	v.receives(archive)
-	if r := servertest.Must(zip.OpenReader(archive))(t); !slices.ContainsFunc(r.File, func(f *zip.File) bool { return f.Name == "archive.json" }) {
+	if r := servertest.Must(zip.OpenReader(archive))(t); !slices.ContainsFunc(r.File,
+		func(f *zip.File) bool { return f.Name == "archive.json" }) {
 		t.Error("the archive of the account is not complete")
 	}
 	v.enter("#confirm", "carla")
 	v.click(".danger", "Delete account")
-	v.await("that nobody is signed in", `location.pathname === '/' && document.querySelector('#app')?.dataset.ready === '' && !document.querySelector('header .bell')`)
+	v.await("that nobody is signed in",
+		`location.pathname === '/' && document.querySelector('#app')?.dataset.ready === '' && !document.querySelector('header .bell')`)
 	v.noProblems()
 	s.Client("").Get("/carla").Want(t, 404)
 	for range 600 { // a job deletes what she has shared
@@ -226,15 +236,19 @@ func share(t *testing.T, v *visitor) string {
 	v.sees("Choose a category to upload the")
 	v.chooseCategory()
 	v.click("main", "Upload 7 files")
-	v.await("the form with all files", fmt.Sprintf(`location.pathname.endsWith('/edit') && document.querySelectorAll('.files:not(.uploads) > li').length === %d && !document.querySelector('.uploads')`, len(paths)))
+	v.await("the form with all files",
+		fmt.Sprintf(`location.pathname.endsWith('/edit') && document.querySelectorAll('.files:not(.uploads) > li').length === %d && !document.querySelector('.uploads')`, len(paths)))
 	v.click(".publish-bar", "Publish")
-	v.await("that the description is missing", `document.querySelector('#description-fault, .thing-form .fault')?.innerText.includes('description')`)
+	v.await("that the description is missing",
+		`document.querySelector('#description-fault, .thing-form .fault')?.innerText.includes('description')`)
 	v.enter("#name", "Simple parts")
 	v.enter("#description", "Prints *flat*.")
 	v.enter("#tags", "simple, part")
-	v.run("choose a license", `const list = document.querySelector('#licenseId'); list.value = 'CC-BY-4.0'; list.dispatchEvent(new Event('input', {bubbles: true})); list.dispatchEvent(new Event('change', {bubbles: true}))`)
+	v.run("choose a license",
+		`const list = document.querySelector('#licenseId'); list.value = 'CC-BY-4.0'; list.dispatchEvent(new Event('input', {bubbles: true})); list.dispatchEvent(new Event('change', {bubbles: true}))`)
 	v.click(".publish-bar", "Publish")
-	v.await("the published thing", `/^\/thing:\d+$/.test(location.pathname) && document.querySelector('h1')?.innerText === 'Simple parts' && document.querySelector('.prose em')`)
+	v.await("the published thing",
+		`/^\/thing:\d+$/.test(location.pathname) && document.querySelector('h1')?.innerText === 'Simple parts' && document.querySelector('.prose em')`)
 	v.await("its pictures", `document.querySelectorAll('.thumb img').length >= 2`)
 
 	dir := v.downloads()
@@ -286,7 +300,8 @@ func react(t *testing.T, v *visitor, s scene) {
 	v.sees("Following")
 	v.click(".summary", "Collect")
 	v.enter("dialog input[name=name]", "Sweets\r")
-	v.await("the new collection", `[...document.querySelectorAll('dialog .check')].some(e => e.innerText.includes('Sweets') && e.querySelector('input').checked)`)
+	v.await("the new collection",
+		`[...document.querySelectorAll('dialog .check')].some(e => e.innerText.includes('Sweets') && e.querySelector('input').checked)`)
 	v.click("dialog", "Close")
 	v.sees("Collected")
 	v.click(".tabs", "Comments")
@@ -316,7 +331,8 @@ func react(t *testing.T, v *visitor, s scene) {
 	}
 	s.ada.Query(`query($id: ID!) { thing(id: $id) { likeCount commentCount makeCount collectCount makes { nodes { images { id } } } } me { followerCount } }`,
 		servertest.Object{"id": fmt.Sprint(s.thing)}, &after)
-	if after.Thing.LikeCount != 1 || after.Thing.CommentCount != 1 || after.Thing.MakeCount != 1 || after.Thing.CollectCount != 1 ||
+	if after.Thing.LikeCount != 1 || after.Thing.CommentCount != 1 || after.Thing.MakeCount != 1 ||
+		after.Thing.CollectCount != 1 ||
 		after.Me.FollowerCount != 1 || len(after.Thing.Makes.Nodes) != 1 || len(after.Thing.Makes.Nodes[0].Images) != 1 {
 		t.Errorf("got %+v, want one of each", after)
 	}
@@ -349,8 +365,10 @@ func TestBrowserGalleryUpload(t *testing.T) {
 			// At this speed, an upload takes longer than the time limit of any step of this test.
 			v.network(networkConditions{Latency: 20, DownloadThroughput: 500_000, UploadThroughput: 5_000})
 			v.choose(`main .drop input`, paths...)
-			v.await("that an upload has begun", `[...document.querySelectorAll('.uploads progress')].some(e => e.value > 0 && e.value < 1)`)
-			v.is("their number beside the buttons", `document.querySelector('.publish-bar').innerText.includes('5 files are being uploaded.')`)
+			v.await("that an upload has begun",
+				`[...document.querySelectorAll('.uploads progress')].some(e => e.value > 0 && e.value < 1)`)
+			v.is("their number beside the buttons",
+				`document.querySelector('.publish-bar').innerText.includes('5 files are being uploaded.')`)
 			// The reason is visible until the next attempt, which can be before the restart ends.
 			v.run("watch why uploads wait", `new MutationObserver(() => { window.waited ||= document.querySelector('.uploads')?.innerText.includes('The server cannot be reached.') })
 				.observe(document.querySelector('main'), {childList: true, subtree: true, characterData: true})`)
@@ -358,7 +376,8 @@ func TestBrowserGalleryUpload(t *testing.T) {
 			v.patiently("why uploads wait", `window.waited`)
 			v.network(fast)
 			lost := v.loseResponse("finalizeFiles")
-			v.patiently("that all files have arrived", `document.querySelectorAll('.files:not(.uploads) > li').length === 5 && !document.querySelector('.uploads')`)
+			v.patiently("that all files have arrived",
+				`document.querySelectorAll('.files:not(.uploads) > li').length === 5 && !document.querySelector('.uploads')`)
 
 			if !lost.Load() {
 				t.Error("no response was lost")
@@ -400,7 +419,8 @@ func (v *visitor) loseResponse(text string) *atomic.Bool {
 			body = append(body, part.Bytes...)
 		}
 		if bytes.Contains(body, []byte(text)) && lost.CompareAndSwap(false, true) {
-			_, _ = chromedp.Call(v.Context, cdpfetch.FailRequest, cdpfetch.FailRequestParams{RequestID: e.RequestID, ErrorReason: network.ErrorReasonConnectionReset})
+			_, _ = chromedp.Call(v.Context, cdpfetch.FailRequest, cdpfetch.FailRequestParams{RequestID: e.RequestID,
+				ErrorReason: network.ErrorReasonConnectionReset})
 		} else {
 			_, _ = chromedp.Call(v.Context, cdpfetch.ContinueResponse, cdpfetch.ContinueResponseParams{RequestID: e.RequestID})
 		}
@@ -421,7 +441,8 @@ func (v *visitor) intercept(stage cdpfetch.RequestStage, handle func(*cdpfetch.E
 	if err != nil {
 		v.t.Fatal(err)
 	}
-	graphiqltest.Call(v.t, v.Tab, "intercept requests", cdpfetch.Enable, cdpfetch.EnableParams{Patterns: []*cdpfetch.RequestPattern{{URLPattern: "*/graphql", RequestStage: stage}}})
+	graphiqltest.Call(v.t, v.Tab, "intercept requests", cdpfetch.Enable,
+		cdpfetch.EnableParams{Patterns: []*cdpfetch.RequestPattern{{URLPattern: "*/graphql", RequestStage: stage}}})
 	go func() {
 		for {
 			select {

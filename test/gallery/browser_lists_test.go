@@ -72,13 +72,15 @@ func TestBrowserLists(t *testing.T) {
 		s.bob.Query(`mutation($id: ID!) { createComment(input: {target: {type: THING, id: $id}, body: "That of Bob"}) { comment { id } } }`, servertest.Object{"id": fmt.Sprint(s.thing)}, new(any))
 		v.click(".tabs", "Files")
 		v.click(".tabs", "Comments")
-		v.await("both comments", `!document.querySelector('.comment .edited') && document.querySelectorAll('.comment').length === 2 && document.querySelector('.comments').innerText.includes('That of Bob')`)
+		v.await("both comments",
+			`!document.querySelector('.comment .edited') && document.querySelectorAll('.comment').length === 2 && document.querySelector('.comments').innerText.includes('That of Bob')`)
 		mine := ".comments li:last-child"
 		v.click(mine, "More actions")
 		v.click(mine+" .menu-items", "Edit")
 		v.enter(mine+" .comment textarea", " and more")
 		v.click(mine+" .comment", "Save")
-		v.await("that the comment is marked", `[...document.querySelectorAll('.comment')].filter(c => c.querySelector('.edited')?.innerText === 'edited').map(c => c.innerText.includes('and more')).join() === 'true'`)
+		v.await("that the comment is marked",
+			`[...document.querySelectorAll('.comment')].filter(c => c.querySelector('.edited')?.innerText === 'edited').map(c => c.innerText.includes('and more')).join() === 'true'`)
 	})
 
 	t.Run("collections", func(t *testing.T) {
@@ -86,7 +88,8 @@ func TestBrowserLists(t *testing.T) {
 		v.answer(true)
 		v.click(".summary", "Collect")
 		v.enter("dialog input[name=name]", "Short-lived\r")
-		v.await("the collection", `[...document.querySelectorAll('dialog .check')].some(e => e.innerText.includes('Short-lived') && e.querySelector('input').checked)`)
+		v.await("the collection",
+			`[...document.querySelectorAll('dialog .check')].some(e => e.innerText.includes('Short-lived') && e.querySelector('input').checked)`)
 		v.click("dialog", "Close")
 		v.click(".maker", "A") // the initial letter is the avatar
 		v.click(".tabs", "Collections")
@@ -96,7 +99,8 @@ func TestBrowserLists(t *testing.T) {
 		v.click("header", "Explore")
 		v.click("main .grid", "Half a donut")
 		v.click(".summary", "Collect")
-		v.await("no collections", `document.querySelector('dialog .collect')?.innerText.includes('You have no collections yet.')`)
+		v.await("no collections",
+			`document.querySelector('dialog .collect')?.innerText.includes('You have no collections yet.')`)
 	})
 	v.noProblems()
 }

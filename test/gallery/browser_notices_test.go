@@ -22,7 +22,8 @@ import (
 func TestBrowserGalleryNotices(t *testing.T) {
 	c := newScene(t)
 	hidden := servertest.PublishedThing(t, c.ada, "Forbidden")
-	c.admin.Query(`mutation($id: ID!) { takeDownThing(input: {id: $id, reason: "Spam."}) { thing { id } } }`, servertest.Object{"id": fmt.Sprint(hidden)}, new(any))
+	c.admin.Query(`mutation($id: ID!) { takeDownThing(input: {id: $id, reason: "Spam."}) { thing { id } } }`,
+		servertest.Object{"id": fmt.Sprint(hidden)}, new(any))
 	v := visitGallery(t, c.Server)
 	title := func(want string) {
 		t.Helper()
@@ -43,7 +44,8 @@ func TestBrowserGalleryNotices(t *testing.T) {
 
 	v.open("/explore")
 	v.intercept(cdpfetch.RequestStageRequest, func(e *cdpfetch.EventRequestPaused) {
-		_, _ = chromedp.Call(v.Context, cdpfetch.FailRequest, cdpfetch.FailRequestParams{RequestID: e.RequestID, ErrorReason: network.ErrorReasonConnectionReset})
+		_, _ = chromedp.Call(v.Context, cdpfetch.FailRequest, cdpfetch.FailRequestParams{RequestID: e.RequestID,
+			ErrorReason: network.ErrorReasonConnectionReset})
 	})
 	v.follow(fmt.Sprintf("/thing:%d", c.thing))
 	v.sees("Try again")
@@ -56,7 +58,8 @@ func TestBrowserGalleryNotices(t *testing.T) {
 	v.sees("No results.")
 	v.await("the number of results", `document.querySelector('.results-head [role=status]').innerText === '0 results'`)
 	v.open("/explore?q=nonexistent&category=tools&license=cc_nc")
-	v.await("the names of filters without results", `[...document.querySelectorAll('.facet label')].map(e => e.innerText.replace(/\s+/g, ' ')).filter(text => text.endsWith(' 0')).join() === 'Tools 0,CC BY-NC 0'`)
+	v.await("the names of filters without results",
+		`[...document.querySelectorAll('.facet label')].map(e => e.innerText.replace(/\s+/g, ' ')).filter(text => text.endsWith(' 0')).join() === 'Tools 0,CC BY-NC 0'`)
 	v.open("/explore?format=STL&format=stl")
 	v.is("one filter in upper case", `document.querySelectorAll('.chips .chosen').length === 1
 		&& [...document.querySelectorAll('.facet')].filter(facet => facet.querySelector('legend')?.innerText === 'Format').every(facet =>
@@ -64,7 +67,8 @@ func TestBrowserGalleryNotices(t *testing.T) {
 	v.run("remove the filter", `document.querySelector('.chips .chosen').click()`)
 	v.await("no filter", `location.search === '' && !document.querySelector('.chips')`)
 	v.open("/explore?category=tools")
-	v.await("the name of the category", `document.querySelector('.chip.chosen')?.innerText === 'Tools' && document.querySelector('main .card')`)
+	v.await("the name of the category",
+		`document.querySelector('.chip.chosen')?.innerText === 'Tools' && document.querySelector('main .card')`)
 }
 
 // TestBrowserGalleryConfirmations checks that actions whose results are not where the focus is are
@@ -125,7 +129,8 @@ func TestBrowserGalleryEmpty(t *testing.T) {
 	s.User("ada")
 	s.Password("ada", servertest.Password)
 	v.signInAs("ada")
-	for path, link := range map[string]string{"/ada": "/upload", "/ada/drafts": "/upload", "/feed": "/explore?type=users"} {
+	for path, link := range map[string]string{"/ada": "/upload", "/ada/drafts": "/upload",
+		"/feed": "/explore?type=users"} {
 		v.open(path)
 		v.await("a link to "+link, fmt.Sprintf(`document.querySelector('main .notice a')?.getAttribute('href') === %q`, link))
 	}
@@ -136,20 +141,25 @@ func TestBrowserGalleryEmpty(t *testing.T) {
 func TestBrowserGalleryLikeButtons(t *testing.T) {
 	c := newScene(t)
 	v := visitGallery(t, c.Server)
-	for path, want := range map[string]string{"/explore": "Like 0: Half a donut", fmt.Sprintf("/thing:%d", c.thing): "Like 0: Half a donut"} {
+	for path, want := range map[string]string{"/explore": "Like 0: Half a donut",
+		fmt.Sprintf("/thing:%d", c.thing): "Like 0: Half a donut"} {
 		v.open(path)
 		v.await("the name of the button", fmt.Sprintf(`document.querySelector('main button.like')?.ariaLabel === %q`, want))
-		v.await("its text in the name", `(b => b.ariaLabel.includes(b.innerText.trim().replace(/\s+/g, ' ')))(document.querySelector('main button.like'))`)
+		v.await("its text in the name",
+			`(b => b.ariaLabel.includes(b.innerText.trim().replace(/\s+/g, ' ')))(document.querySelector('main button.like'))`)
 	}
 	v.signInAs("bob")
 	v.open("/ada")
 	v.click("main", "Follow: ada")
-	v.await("its new text in the name", `(b => b.innerText === 'Following' && b.ariaLabel === 'Following: ada')(document.querySelector('main button.follow'))`)
+	v.await("its new text in the name",
+		`(b => b.innerText === 'Following' && b.ariaLabel === 'Following: ada')(document.querySelector('main button.follow'))`)
 	v.open(fmt.Sprintf("/thing:%d", c.thing))
 	v.click(".summary", "Watch")
-	v.await("the new text of the button", `[...document.querySelectorAll('.summary .button.on')].some(b => b.innerText === 'Watching')`)
+	v.await("the new text of the button",
+		`[...document.querySelectorAll('.summary .button.on')].some(b => b.innerText === 'Watching')`)
 	// A screen reader would read both as "Following, pressed", which sounds like a negation.
-	v.is("a state in the text or as pressed, not both", `[...document.querySelectorAll('.summary .button[aria-pressed]')].every(b => b.matches('.like'))`)
+	v.is("a state in the text or as pressed, not both",
+		`[...document.querySelectorAll('.summary .button[aria-pressed]')].every(b => b.matches('.like'))`)
 }
 
 // TestBrowserGallerySpace checks the space of elements that were too narrow or touched others.
@@ -157,7 +167,8 @@ func TestBrowserGallerySpace(t *testing.T) {
 	c := newScene(t)
 	v := visitGallery(t, c.Server)
 	v.open("/explore")
-	v.await("complete placeholders", `[...document.querySelectorAll('.range input')].length === 5 && [...document.querySelectorAll('.range input')].every(field => field.clientWidth > 100)`)
+	v.await("complete placeholders",
+		`[...document.querySelectorAll('.range input')].length === 5 && [...document.querySelectorAll('.range input')].every(field => field.clientWidth > 100)`)
 	v.size(image.Pt(390, 844))
 	v.open(fmt.Sprintf("/thing:%d", c.thing))
 	v.click("main", "Files")
@@ -166,38 +177,50 @@ func TestBrowserGallerySpace(t *testing.T) {
 	v.size(image.Pt(360, 740))
 	for _, path := range []string{fmt.Sprintf("/thing:%d/remixes", c.thing), "/bob/following"} {
 		v.open(path)
-		v.await("a header of two rows", `document.querySelector('header.site').offsetHeight < 125 && document.querySelector('.brand span').scrollWidth <= document.querySelector('.brand span').clientWidth`)
-		v.await("the current tab", `(tab => tab && tab.getBoundingClientRect().left >= 0 && tab.getBoundingClientRect().right <= innerWidth)(document.querySelector('.tabs [aria-selected=true], .tabs [aria-current]'))`)
+		v.await("a header of two rows",
+			`document.querySelector('header.site').offsetHeight < 125 && document.querySelector('.brand span').scrollWidth <= document.querySelector('.brand span').clientWidth`)
+		v.await("the current tab",
+			`(tab => tab && tab.getBoundingClientRect().left >= 0 && tab.getBoundingClientRect().right <= innerWidth)(document.querySelector('.tabs [aria-selected=true], .tabs [aria-current]'))`)
 		v.click("main .menu", "More actions")
-		v.await("the whole menu", `(menu => menu.left >= 0 && menu.right <= innerWidth)(document.querySelector('main .menu[open] .menu-items').getBoundingClientRect())`)
+		v.await("the whole menu",
+			`(menu => menu.left >= 0 && menu.right <= innerWidth)(document.querySelector('main .menu[open] .menu-items').getBoundingClientRect())`)
 	}
 	v.open(fmt.Sprintf("/thing:%d", c.thing))
 	for _, width := range []int{1200, 1280, 360} {
 		v.size(image.Pt(width, 740))
-		v.await("all actions but the download in one line", `new Set([...document.querySelectorAll('.summary .actions > :not(.wide)')].map(e => e.getBoundingClientRect().top)).size === 1`)
+		v.await("all actions but the download in one line",
+			`new Set([...document.querySelectorAll('.summary .actions > :not(.wide)')].map(e => e.getBoundingClientRect().top)).size === 1`)
 	}
-	v.run("scroll the button of the menu to the end of the screen", `document.querySelector('main .menu').scrollIntoView({block: 'end'})`)
+	v.run("scroll the button of the menu to the end of the screen",
+		`document.querySelector('main .menu').scrollIntoView({block: 'end'})`)
 	v.click("main .menu", "More actions")
-	v.await("the menu on the screen", `(menu => menu.top >= 0 && menu.bottom <= innerHeight)(document.querySelector('main .menu[open] .menu-items').getBoundingClientRect())`)
+	v.await("the menu on the screen",
+		`(menu => menu.top >= 0 && menu.bottom <= innerHeight)(document.querySelector('main .menu[open] .menu-items').getBoundingClientRect())`)
 
 	// German has the longest names of the actions and of the numbers.
 	v.run("choose German", `document.cookie = 'meshyard_language=de; path=/'`)
 	v.open(fmt.Sprintf("/thing:%d", c.thing))
 	for _, width := range []int{1200, 1300, 1400} {
 		v.size(image.Pt(width, 740))
-		v.await(fmt.Sprintf("all German actions but the download in one line of %d pixels", width), `new Set([...document.querySelectorAll('.summary .actions > :not(.wide)')].map(e => e.getBoundingClientRect().top)).size === 1`)
+		v.await(fmt.Sprintf("all German actions but the download in one line of %d pixels", width),
+			`new Set([...document.querySelectorAll('.summary .actions > :not(.wide)')].map(e => e.getBoundingClientRect().top)).size === 1`)
 	}
-	v.await("numbers that do not overlap", `(all => all.length === 4 && all.every(e => e.scrollWidth <= e.clientWidth))([...document.querySelectorAll('.stats li')])`)
+	v.await("numbers that do not overlap",
+		`(all => all.length === 4 && all.every(e => e.scrollWidth <= e.clientWidth))([...document.querySelectorAll('.stats li')])`)
 
 	v.size(image.Pt(1400, 900))
-	graphiqltest.Call(t, v.Tab, "run no scripts", emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	graphiqltest.Call(t, v.Tab, "run no scripts", emulation.SetScriptExecutionDisabled,
+		emulation.SetScriptExecutionDisabledParams{Value: true})
 	v.Do(t, "open the page of a user", chromedp.Navigate(v.url+"/ada"))
 	v.await("a wide header", `document.querySelector('header.site').clientWidth > 1300`)
 	blurred := servertest.PublishedThing(t, c.ada, "Blurred")
-	c.ada.GraphQL(`mutation($id: ID!) { updateThing(input: {id: $id, isNsfw: true}) { thing { id } } }`, servertest.Object{"id": fmt.Sprint(blurred)})
+	c.ada.GraphQL(`mutation($id: ID!) { updateThing(input: {id: $id, isNsfw: true}) { thing { id } } }`,
+		servertest.Object{"id": fmt.Sprint(blurred)})
 	rendered(t, c.ada, blurred)
 	v.Do(t, "open the home page", chromedp.Navigate(v.url+"/"))
-	v.await("a blurred picture that ends above the name", `(image => image && getComputedStyle(image).clipPath !== 'none' && image.getBoundingClientRect().bottom <= image.closest('.card').querySelector('b').getBoundingClientRect().top + 1)(document.querySelector('.sensitive img'))`)
+	v.await("a blurred picture that ends above the name",
+		`(image => image && getComputedStyle(image).clipPath !== 'none' && image.getBoundingClientRect().bottom <= image.closest('.card').querySelector('b').getBoundingClientRect().top + 1)(document.querySelector('.sensitive img'))`)
 	v.Do(t, "open the page of a user", chromedp.Navigate(v.url+"/ada"))
-	v.await("space below the links to lists", `document.querySelector('.grid').getBoundingClientRect().top - document.querySelector('main nav li').getBoundingClientRect().bottom >= 16`)
+	v.await("space below the links to lists",
+		`document.querySelector('.grid').getBoundingClientRect().top - document.querySelector('main nav li').getBoundingClientRect().bottom >= 16`)
 }

@@ -35,7 +35,8 @@ func crowdedGallery(t testing.TB, change ...func(*config.Settings)) (*servertest
 	s := newSceneOn(t, "sqlite", change...)
 	ada, bob, carla, first := s.ada, s.bob, s.User("carla.crafts"), s.thing
 	var things []int64
-	titles := []string{"Bracket, 40 mm", "Planter for a window sill", "Gear test, metric", "Cable clip", "Platonic solids", "Box with a lid", "Desk organizer with drawers", "A part"}
+	titles := []string{"Bracket, 40 mm", "Planter for a window sill", "Gear test, metric", "Cable clip", "Platonic solids",
+		"Box with a lid", "Desk organizer with drawers", "A part"}
 	models := smallModels(t)
 	for i, title := range titles {
 		owner := []*servertest.Client{ada, bob, carla}[i%3]
@@ -51,7 +52,8 @@ func crowdedGallery(t testing.TB, change ...func(*config.Settings)) (*servertest
 		owner.Publish(id)
 		things = append(things, id)
 	}
-	s.admin.GraphQL(`mutation($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, servertest.Object{"id": fmt.Sprint(things[0])})
+	s.admin.GraphQL(`mutation($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`,
+		servertest.Object{"id": fmt.Sprint(things[0])})
 	var made struct {
 		CreateMake struct{ Make struct{ ID, NodeID string } }
 	}
@@ -63,16 +65,21 @@ func crowdedGallery(t testing.TB, change ...func(*config.Settings)) (*servertest
 		createCollection(input: {name: "For the kitchen"}) { collection { id } }
 		reportContent(input: {nodeId: $node, reason: SPAM, note: "Only links."}) { report { id } }
 	}`, servertest.Object{"id": fmt.Sprint(first), "node": servertest.NodeID(t, carla)}, new(any))
-	bob.Query(`mutation($id: ID!) { addToCollection(input: {collectionId: "1", thingId: $id}) { collection { id } } }`, servertest.Object{"id": fmt.Sprint(first)}, new(any))
+	bob.Query(`mutation($id: ID!) { addToCollection(input: {collectionId: "1", thingId: $id}) { collection { id } } }`,
+		servertest.Object{"id": fmt.Sprint(first)}, new(any))
 	draft := ada.Thing("A draft")
 	ada.Finalize("THING", draft, ada.Upload("simple.stl", servertest.Mesh(t, "hschendel_simple_bin.stl")))
 	for _, id := range append(things, first, draft) {
 		rendered(t, ada, id)
 	}
 	return s.Server, []galleryPage{
-		{"home", "/"}, {"search", "/explore?q=donut"}, {"filters", "/explore?tag=gear&makes=1"}, {"thing", fmt.Sprintf("/thing:%d", first)}, {"make", "/make:" + made.CreateMake.Make.ID},
-		{"profile", "/ada"}, {"people", "/ada/followers"}, {"collection", "/collection:1"}, {"tag", "/tag:gear"}, {"category", "/category/3d-printing"}, {"missing", "/thing:999999"},
-		{"upload", "/upload"}, {"edit", fmt.Sprintf("/thing:%d/edit", draft)}, {"feed", "/feed"}, {"notifications", "/notifications"}, {"settings", "/settings"}, {"moderation", "/moderation"}, {"users", "/moderation?tab=users"},
+		{"home", "/"}, {"search", "/explore?q=donut"}, {"filters", "/explore?tag=gear&makes=1"},
+		{"thing", fmt.Sprintf("/thing:%d", first)}, {"make", "/make:" + made.CreateMake.Make.ID},
+		{"profile", "/ada"}, {"people", "/ada/followers"}, {"collection", "/collection:1"}, {"tag", "/tag:gear"},
+		{"category", "/category/3d-printing"}, {"missing", "/thing:999999"},
+		{"upload", "/upload"}, {"edit", fmt.Sprintf("/thing:%d/edit", draft)}, {"feed", "/feed"},
+		{"notifications", "/notifications"}, {"settings", "/settings"}, {"moderation", "/moderation"},
+		{"users", "/moderation?tab=users"},
 	}
 }
 
@@ -81,20 +88,24 @@ func smallModels(t testing.TB) []string {
 	t.Helper()
 	return slices.DeleteFunc(servertest.Meshes(t), func(path string) bool {
 		size, err := os.Stat(path)
-		return err != nil || size.Size() > 2<<20 || strings.Contains(path, "malformed") || !slices.Contains([]string{".stl", ".3mf", ".ply", ".glb", ".obj"}, filepath.Ext(path))
+		return err != nil || size.Size() > 2<<20 || strings.Contains(path, "malformed") ||
+			!slices.Contains([]string{".stl", ".3mf", ".ply", ".glb", ".obj"}, filepath.Ext(path))
 	})
 }
 
 // scheme sets the color scheme: light or dark.
 func (v *visitor) scheme(name string) {
 	v.t.Helper()
-	graphiqltest.Call(v.t, v.Tab, "choose the scheme", emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
+	graphiqltest.Call(v.t, v.Tab, "choose the scheme", emulation.SetEmulatedMedia,
+		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
 }
 
 // size sets the size of the screen.
 func (v *visitor) size(size image.Point) {
 	v.t.Helper()
-	graphiqltest.Call(v.t, v.Tab, "choose the size", emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: int64(size.X), Height: int64(size.Y), DeviceScaleFactor: 1, Mobile: size.X < 500})
+	graphiqltest.Call(v.t, v.Tab, "choose the size", emulation.SetDeviceMetricsOverride,
+		emulation.SetDeviceMetricsOverrideParams{Width: int64(size.X), Height: int64(size.Y), DeviceScaleFactor: 1,
+			Mobile: size.X < 500})
 }
 
 // TestBrowserGalleryLongNames checks that no page is wider than the screen if a name is one long
@@ -102,7 +113,8 @@ func (v *visitor) size(size image.Point) {
 func TestBrowserGalleryLongNames(t *testing.T) {
 	s := newScene(t)
 	thing := s.bob.Thing(strings.Repeat("Wide", 50))
-	s.bob.Finalize("THING", thing, s.bob.Upload(strings.Repeat("long_", 40)+"name.stl", servertest.Mesh(t, "hschendel_simple_bin.stl")))
+	s.bob.Finalize("THING", thing, s.bob.Upload(strings.Repeat("long_", 40)+"name.stl",
+		servertest.Mesh(t, "hschendel_simple_bin.stl")))
 	s.bob.Publish(thing)
 	s.bob.Query(`mutation($id: ID!, $name: String!) {
 		createCollection(input: {name: $name}) { collection { id } }
@@ -113,23 +125,30 @@ func TestBrowserGalleryLongNames(t *testing.T) {
 	s.bob.Query(`mutation($wide: String!) { updateProfile(input: {firstName: $wide, location: $wide, bio: $wide}) { user { id } } }`, servertest.Object{"wide": wide}, new(any))
 	s.bob.Query(`mutation($id: ID!, $text: String!) { updateThing(input: {id: $id, description: $text}) { thing { id } } }`, servertest.Object{"id": fmt.Sprint(thing), "text": wide + "\n\n    " + strings.Repeat("wide ", 50)}, new(any))
 	down := servertest.PublishedThing(t, s.bob, "Down")
-	s.admin.Query(`mutation($id: ID!, $wide: String!) { takeDownThing(input: {id: $id, reason: $wide}) { thing { id } } }`, servertest.Object{"id": fmt.Sprint(down), "wide": wide}, new(any))
+	s.admin.Query(`mutation($id: ID!, $wide: String!) { takeDownThing(input: {id: $id, reason: $wide}) { thing { id } } }`,
+		servertest.Object{"id": fmt.Sprint(down), "wide": wide}, new(any))
 	s.ada.Query(`mutation($id: ID!, $wide: String!) { reportContent(input: {nodeId: $id, reason: OTHER, note: $wide}) { report { id } } }`, servertest.Object{"id": models.NodeRef{Type: "Thing", ID: thing}.NodeID(), "wide": wide}, new(any))
 	s.admin.Query(`mutation { setUserRole(input: {username: "bob", role: MODERATOR, reason: "for the test"}) { user { id } } }`, nil, new(any))
 	v := visitGallery(t, s.Server)
 	v.signInAs("bob")
 	for _, size := range []image.Point{{360, 800}, {1280, 800}} {
 		v.size(size)
-		graphiqltest.Call(t, v.Tab, "disable JavaScript", emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		graphiqltest.Call(t, v.Tab, "disable JavaScript", emulation.SetScriptExecutionDisabled,
+			emulation.SetScriptExecutionDisabledParams{Value: true})
 		for _, path := range []string{"/", "/explore?q=wide", "/bob", "/collection:1", fmt.Sprintf("/thing:%d", thing)} {
 			v.Do(t, "open "+path, chromedp.Navigate(v.url+path))
-			v.is(fmt.Sprintf("%s without JavaScript is at most %d pixels wide", path, size.X), fmt.Sprintf(`document.documentElement.scrollWidth <= %d && document.querySelector('main.plain')`, size.X))
+			v.is(fmt.Sprintf("%s without JavaScript is at most %d pixels wide", path, size.X),
+				fmt.Sprintf(`document.documentElement.scrollWidth <= %d && document.querySelector('main.plain')`, size.X))
 		}
-		graphiqltest.Call(t, v.Tab, "enable JavaScript", emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{})
-		for _, path := range []string{"/", "/explore?q=wide", "/bob/collections", "/collection:1", "/thing:%d", "/thing:%d/files", "/thing:%d/comments", "/thing:%d/edit", fmt.Sprintf("/thing:%d", down), fmt.Sprintf("/thing:%d/edit", down), "/bob", "/moderation"} {
+		graphiqltest.Call(t, v.Tab, "enable JavaScript", emulation.SetScriptExecutionDisabled,
+			emulation.SetScriptExecutionDisabledParams{})
+		for _, path := range []string{"/", "/explore?q=wide", "/bob/collections", "/collection:1", "/thing:%d",
+			"/thing:%d/files", "/thing:%d/comments", "/thing:%d/edit", fmt.Sprintf("/thing:%d", down),
+			fmt.Sprintf("/thing:%d/edit", down), "/bob", "/moderation"} {
 			path = strings.ReplaceAll(path, "%d", fmt.Sprint(thing))
 			v.open(path)
-			v.is(fmt.Sprintf("%s is at most %d pixels wide", path, size.X), fmt.Sprintf(`document.documentElement.scrollWidth <= %d`, size.X))
+			v.is(fmt.Sprintf("%s is at most %d pixels wide", path, size.X),
+				fmt.Sprintf(`document.documentElement.scrollWidth <= %d`, size.X))
 		}
 	}
 }
@@ -194,7 +213,8 @@ func TestGalleryContactSheet(t *testing.T) {
 				if wide := graphiqltest.Read[bool](t, v.Tab, "measure", `document.documentElement.scrollWidth > innerWidth`); wide {
 					t.Errorf("%s is wider than %d pixels", p.path, size.X)
 				}
-				shot, err := png.Decode(bytes.NewReader(graphiqltest.Run(t, v.Tab, "take a screenshot", chromedp.CaptureScreenshot())))
+				shot, err := png.Decode(bytes.NewReader(graphiqltest.Run(t, v.Tab, "take a screenshot",
+					chromedp.CaptureScreenshot())))
 				if err != nil {
 					t.Fatal(err)
 				}

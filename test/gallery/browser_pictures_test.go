@@ -27,19 +27,25 @@ func TestBrowserGalleryPictures(t *testing.T) {
 	}
 	s.Fold()
 	v := visitGallery(t, s.Server)
-	graphiqltest.Call(t, v.Tab, "be a phone", emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 412, Height: 823, DeviceScaleFactor: 1.75, Mobile: true})
-	for path, want := range map[string]string{"/": "preview_card.jpg", "/explore?q=gear": "preview_card.jpg", fmt.Sprintf("/thing:%d", s.thing): "display_medium.jpg"} {
+	graphiqltest.Call(t, v.Tab, "be a phone", emulation.SetDeviceMetricsOverride,
+		emulation.SetDeviceMetricsOverrideParams{Width: 412, Height: 823, DeviceScaleFactor: 1.75, Mobile: true})
+	for path, want := range map[string]string{"/": "preview_card.jpg", "/explore?q=gear": "preview_card.jpg",
+		fmt.Sprintf("/thing:%d", s.thing): "display_medium.jpg"} {
 		v.open(path)
-		loaded := graphiqltest.Read[[]string](t, v.Tab, "read what was loaded", `performance.getEntriesByType('resource').map(r => new URL(r.name).pathname).filter(p => p.startsWith('/renders/') && !p.includes('thumb_'))`)
+		loaded := graphiqltest.Read[[]string](t, v.Tab, "read what was loaded",
+			`performance.getEntriesByType('resource').map(r => new URL(r.name).pathname).filter(p => p.startsWith('/renders/') && !p.includes('thumb_'))`)
 		if len(loaded) == 0 || slices.ContainsFunc(loaded, func(p string) bool { return !strings.HasSuffix(p, "/"+want) }) {
 			t.Errorf("%s: loaded %q, want each picture as %s only", path, loaded, want)
 		}
-		first := graphiqltest.Read[[]string](t, v.Tab, "read the first picture", `(i => [i.currentSrc.split('/').pop(), i.fetchPriority, i.loading, String(i.complete)])(document.querySelector('main img'))`)
-		if !slices.Equal(first, []string{want, "high", "eager", "true"}) && !slices.Equal(first, []string{want, "high", "auto", "true"}) {
+		first := graphiqltest.Read[[]string](t, v.Tab, "read the first picture",
+			`(i => [i.currentSrc.split('/').pop(), i.fetchPriority, i.loading, String(i.complete)])(document.querySelector('main img'))`)
+		if !slices.Equal(first, []string{want, "high", "eager", "true"}) &&
+			!slices.Equal(first, []string{want, "high", "auto", "true"}) {
 			t.Errorf("%s: the first picture is %q", path, first)
 		}
 		if want == "preview_card.jpg" {
-			if eager := graphiqltest.Read[int](t, v.Tab, "count pictures", `document.querySelectorAll('main img[loading=eager]').length`); eager != 4 {
+			if eager := graphiqltest.Read[int](t, v.Tab, "count pictures",
+				`document.querySelectorAll('main img[loading=eager]').length`); eager != 4 {
 				t.Errorf("%s: %d pictures are loaded at once, want 4", path, eager)
 			}
 		}
@@ -64,10 +70,12 @@ func TestBrowserGalleryShifts(t *testing.T) {
 	slow := fast
 	slow.Latency = 300
 	v.network(slow)
-	for _, path := range []string{"/ada", "/ada/makes", "/ada/followers", fmt.Sprintf("/thing:%d/comments", s.thing), fmt.Sprintf("/thing:%d/makes", s.thing), "/explore?type=USERS", "/"} {
+	for _, path := range []string{"/ada", "/ada/makes", "/ada/followers", fmt.Sprintf("/thing:%d/comments", s.thing),
+		fmt.Sprintf("/thing:%d/makes", s.thing), "/explore?type=USERS", "/"} {
 		v.follow(path)
 		v.settled()
-		v.run("let what moves be noticed", `window.noticed = false; requestAnimationFrame(() => setTimeout(() => { window.noticed = true }, 100))`)
+		v.run("let what moves be noticed",
+			`window.noticed = false; requestAnimationFrame(() => setTimeout(() => { window.noticed = true }, 100))`)
 		v.await("what moved", `window.noticed`)
 		if moved := graphiqltest.Read[[]string](t, v.Tab, "read what moved", `moved.splice(0)`); len(moved) > 0 {
 			t.Errorf("%s: %q moved", path, moved)
@@ -100,8 +108,11 @@ func TestBrowserPrivateGallery(t *testing.T) {
 	v.click(".strip", "View in 3D")
 	const shown = `document.querySelector('iframe')?.contentDocument?.body?.dataset.phase === 'shown'`
 	v.await("the model in the frame", shown)
-	v.Do(t, "let the signature expire", chromedp.Evaluate[chromedp.Void](`document.querySelector('iframe').src = document.querySelector('iframe').src.replace(/expires=\d+/, 'expires=1')`))
-	v.await("the model in the frame again", `document.querySelector('iframe').contentWindow.location.search.includes('expires=1') && `+shown)
+	v.Do(t, "let the signature expire",
+		chromedp.Evaluate[chromedp.Void](
+			`document.querySelector('iframe').src = document.querySelector('iframe').src.replace(/expires=\d+/, 'expires=1')`))
+	v.await("the model in the frame again",
+		`document.querySelector('iframe').contentWindow.location.search.includes('expires=1') && `+shown)
 	v.noProblems()
 }
 
@@ -130,17 +141,23 @@ func TestBrowserGalleryFailedPicture(t *testing.T) {
 	card := func(thing int64) string {
 		return fmt.Sprintf(`document.querySelector('.card:has(a[href^="/thing:%d"]) .cover')`, thing)
 	}
-	v.is("the card shows the photo", card(two)+`?.querySelector('img')?.currentSrc.includes('/renders/') && getComputedStyle(`+card(two)+`.querySelector('img')).filter === 'none'`)
-	v.is("the card without a picture says so", card(none)+`?.querySelector('.no-picture') && !`+card(none)+`.querySelector('img')`)
-	v.is("the rendering is dimmed", `getComputedStyle(`+card(s.thing)+`.querySelector('img')).filter === 'brightness(0.5)'`)
+	v.is("the card shows the photo",
+		card(two)+`?.querySelector('img')?.currentSrc.includes('/renders/') && getComputedStyle(`+card(
+			two)+`.querySelector('img')).filter === 'none'`)
+	v.is("the card without a picture says so",
+		card(none)+`?.querySelector('.no-picture') && !`+card(none)+`.querySelector('img')`)
+	v.is("the rendering is dimmed",
+		`getComputedStyle(`+card(s.thing)+`.querySelector('img')).filter === 'brightness(0.5)'`)
 
 	const shown = `document.querySelector('.strip [aria-pressed=true]')?.ariaLabel`
 	v.open(fmt.Sprintf("/thing:%d", two))
 	v.is("the page shows the second picture", `document.querySelector('.stage img') && `+shown+`.includes('2')`)
 	v.run("show the first picture", `document.querySelector('.strip .thumb:not(.cube)').click()`)
-	v.await("that the first picture has no preview", `document.querySelector('.stage .no-picture')?.innerText.includes('No preview') && `+shown+`.includes('1')`)
+	v.await("that the first picture has no preview",
+		`document.querySelector('.stage .no-picture')?.innerText.includes('No preview') && `+shown+`.includes('1')`)
 	v.open(fmt.Sprintf("/thing:%d", none))
-	v.is("the page waits for nothing", `document.querySelector('.stage .no-picture') && !document.body.innerText.includes('being created')`)
+	v.is("the page waits for nothing",
+		`document.querySelector('.stage .no-picture') && !document.body.innerText.includes('being created')`)
 
 	v.scheme("light")
 	v.open("/explore?sort=newest")

@@ -17,7 +17,8 @@ func TestBrowserGalleryProblems(t *testing.T) {
 	v.signInAs("ada")
 	v.open("/ada")
 	v.click(".tabs", "Problems")
-	v.await("the problems", `location.pathname === '/ada/problems' && ['No license: ', 'No tags: '].every(text => document.querySelector('.problems')?.innerText.includes(text))`)
+	v.await("the problems",
+		`location.pathname === '/ada/problems' && ['No license: ', 'No tags: '].every(text => document.querySelector('.problems')?.innerText.includes(text))`)
 	v.is("no choice of all users", `!document.querySelector('.people-filter input')`)
 	bare := `[...document.querySelectorAll('.problems li')].filter(e => e.innerText.startsWith('Bare'))`
 	v.await("both problems of the thing", bare+`.length === 2`)
@@ -32,10 +33,13 @@ func TestBrowserGalleryProblems(t *testing.T) {
 	v.await("the problem again", bare+`.length === 1`)
 
 	v.size(image.Pt(360, 740))
-	v.Do(t, "choose a language", chromedp.Navigate(v.url+"/login"), chromedp.Evaluate[chromedp.Void](`document.cookie = 'meshyard_language=de; path=/'`))
+	v.Do(t, "choose a language", chromedp.Navigate(v.url+"/login"),
+		chromedp.Evaluate[chromedp.Void](`document.cookie = 'meshyard_language=de; path=/'`))
 	v.open("/ada/problems")
-	v.await("the problem", `document.querySelector('.problems')?.innerText.includes('Keine Schlagwörter') && document.documentElement.scrollWidth <= innerWidth`)
-	v.run("choose a kind", `document.querySelector('#kind').value = 'DUPLICATE_SHAPE'; document.querySelector('#kind').dispatchEvent(new Event('change', {bubbles: true}))`)
+	v.await("the problem",
+		`document.querySelector('.problems')?.innerText.includes('Keine Schlagwörter') && document.documentElement.scrollWidth <= innerWidth`)
+	v.run("choose a kind",
+		`document.querySelector('#kind').value = 'DUPLICATE_SHAPE'; document.querySelector('#kind').dispatchEvent(new Event('change', {bubbles: true}))`)
 	v.sees("Mit deinen Dingen ist alles in Ordnung.")
 	v.noProblems()
 }

@@ -39,7 +39,8 @@ func (v *visitor) hold(operation string) {
 // holds waits until the page has sent a number of requests of an operation that are held.
 func (v *visitor) holds(operation string, requests int) {
 	v.t.Helper()
-	v.await(fmt.Sprintf("%d requests of %s", requests, operation), fmt.Sprintf(`held[%q].length === %d`, operation, requests))
+	v.await(fmt.Sprintf("%d requests of %s", requests, operation), fmt.Sprintf(`held[%q].length === %d`, operation,
+		requests))
 }
 
 // lose makes the first held request of an operation fail.
@@ -63,7 +64,8 @@ func (v *visitor) processes(operation string, responses int) {
 // follow clicks a link that the page does not have.
 func (v *visitor) follow(path string) {
 	v.t.Helper()
-	v.run("follow a link to "+path, fmt.Sprintf(`const link = document.createElement('a'); link.href = %q; document.body.append(link); link.click(); link.remove()`, path))
+	v.run("follow a link to "+path,
+		fmt.Sprintf(`const link = document.createElement('a'); link.href = %q; document.body.append(link); link.click(); link.remove()`, path))
 }
 
 // textFile returns the path of a new file whose content is its name.
@@ -88,11 +90,13 @@ func TestBrowserGalleryMakeWhileRendering(t *testing.T) {
 	var made struct {
 		CreateMake struct{ Make struct{ ID string } }
 	}
-	ada.Query(`mutation($id: ID!) { createMake(input: {thingId: $id, description: "Worked."}) { make { id } } }`, servertest.Object{"id": fmt.Sprint(thing)}, &made)
+	ada.Query(`mutation($id: ID!) { createMake(input: {thingId: $id, description: "Worked."}) { make { id } } }`,
+		servertest.Object{"id": fmt.Sprint(thing)}, &made)
 	picture := servertest.Mesh(t, "lib3mf_thumbnail.png")
 	for _, name := range []string{"first.png", "second.png", "third.png"} {
 		ada.Query(`mutation($id: ID!, $file: ID!) { finalizeFiles(input: {files: [{id: $file}], target: {type: MAKE, id: $id}}) { files { id } } }`,
-			servertest.Object{"id": made.CreateMake.Make.ID, "file": fmt.Sprint(ada.Upload(name, append(picture[:len(picture):len(picture)], name...)))}, new(any))
+			servertest.Object{"id": made.CreateMake.Make.ID,
+				"file": fmt.Sprint(ada.Upload(name, append(picture[:len(picture):len(picture)], name...)))}, new(any))
 	}
 	v.signInAs("ada")
 	v.open("/make:" + made.CreateMake.Make.ID)
@@ -109,7 +113,8 @@ func TestBrowserGalleryMakeWhileRendering(t *testing.T) {
 	var found struct {
 		Make struct{ Files []struct{ Name string } }
 	}
-	ada.Query(`query($id: ID!) { make(id: $id) { files { name } } }`, servertest.Object{"id": made.CreateMake.Make.ID}, &found)
+	ada.Query(`query($id: ID!) { make(id: $id) { files { name } } }`, servertest.Object{"id": made.CreateMake.Make.ID},
+		&found)
 	if got, want := fmt.Sprint(found.Make.Files), "[{second.png} {third.png}]"; got != want {
 		t.Errorf("the make has the files %s, want %s", got, want)
 	}
@@ -133,7 +138,8 @@ func TestBrowserGalleryUploadPageFiles(t *testing.T) {
 	v.choose("main .drop input", textFile(t, "second.txt"))
 	v.sees("Upload 2 files")
 	v.release("createThing")
-	v.await("both files", `location.pathname.endsWith('/edit') && ['first.txt,second.txt', 'second.txt,first.txt'].includes(`+names()+`)`)
+	v.await("both files",
+		`location.pathname.endsWith('/edit') && ['first.txt,second.txt', 'second.txt,first.txt'].includes(`+names()+`)`)
 
 	v.click("header", "Upload")
 	v.chooseCategory()
@@ -168,7 +174,8 @@ func TestBrowserGalleryLeaves(t *testing.T) {
 	v.enter("#description", "Half written")
 	v.release("deleteCollection")
 	v.processes("deleteCollection", 1)
-	v.is("the page and its input", fmt.Sprintf(`location.pathname === %q && document.querySelector('#description')?.value === 'Half written'`, edit))
+	v.is("the page and its input",
+		fmt.Sprintf(`location.pathname === %q && document.querySelector('#description')?.value === 'Half written'`, edit))
 }
 
 // TestBrowserGalleryConcurrentComments writes comments while other requests change the list.
@@ -201,7 +208,8 @@ func TestBrowserGalleryConcurrentComments(t *testing.T) {
 	v.click(".more", "Show more")
 	v.await("the third page", comments(46))
 	v.release("createComment")
-	v.await("all of them and the new one", comments(47)+` && document.querySelector('.comments > ol > li').innerText.includes('Second')`)
+	v.await("all of them and the new one",
+		comments(47)+` && document.querySelector('.comments > ol > li').innerText.includes('Second')`)
 
 	v.hold("createComment")
 	for i, n := range []int{2, 3} {
@@ -234,12 +242,14 @@ func TestBrowserGalleryChoiceWhileSaving(t *testing.T) {
 	v := visitGallery(t, s.Server)
 	v.signInAs("ada")
 	for _, one := range []struct{ path, field, button, save, read, first, last string }{
-		{fmt.Sprintf("/thing:%d/edit", s.thing), "#licenseId", ".publish-bar", "updateThing", "editThing", "MIT", "CC-BY-4.0"},
+		{fmt.Sprintf("/thing:%d/edit", s.thing), "#licenseId", ".publish-bar", "updateThing", "editThing", "MIT",
+			"CC-BY-4.0"},
 		{"/settings", "#defaultLicense", "main form", "updateProfile", "settings", "GPL", "BSD"},
 	} {
 		v.open(one.path)
 		choose := func(license string) {
-			v.run("choose "+license, fmt.Sprintf(`const list = document.querySelector(%q); list.value = %q; list.dispatchEvent(new Event('input', {bubbles: true})); list.dispatchEvent(new Event('change', {bubbles: true}))`, one.field, license))
+			v.run("choose "+license,
+				fmt.Sprintf(`const list = document.querySelector(%q); list.value = %q; list.dispatchEvent(new Event('input', {bubbles: true})); list.dispatchEvent(new Event('change', {bubbles: true}))`, one.field, license))
 		}
 		v.hold(one.save)
 		v.hold(one.read)
@@ -262,7 +272,8 @@ func TestBrowserGalleryChoiceWhileSaving(t *testing.T) {
 func TestBrowserGalleryToggles(t *testing.T) {
 	s := newScene(t)
 	for _, name := range []string{"First", "Second"} {
-		s.bob.Query(`mutation($name: String!) { createCollection(input: {name: $name}) { collection { id } } }`, servertest.Object{"name": name}, new(any))
+		s.bob.Query(`mutation($name: String!) { createCollection(input: {name: $name}) { collection { id } } }`,
+			servertest.Object{"name": name}, new(any))
 	}
 	liked := func() bool {
 		var found struct{ Thing struct{ IsLiked bool } }
@@ -307,18 +318,21 @@ func TestBrowserGalleryToggles(t *testing.T) {
 	v.release("addToCollection")
 	v.await("the error", `document.querySelector('dialog .fault')`)
 	v.processes("addToCollection", 1)
-	v.is("one collection is checked", `[...document.querySelectorAll('dialog .collect input')].map(e => e.checked).join() === 'false,true'`)
+	v.is("one collection is checked",
+		`[...document.querySelectorAll('dialog .collect input')].map(e => e.checked).join() === 'false,true'`)
 	collected := func(want bool) string {
 		return fmt.Sprintf(`[...document.querySelectorAll('.summary .actions button')].find(e => e.innerText.startsWith('Collect')).innerText === %q`, map[bool]string{false: "Collect", true: "Collected"}[want])
 	}
 	v.click("dialog", "Close")
 	v.await("that the thing is collected", collected(true))
 	v.follow("/bob/collections")
-	v.run("open the collection", `window.opened = setInterval(() => { const found = [...document.querySelectorAll('main .grid .card')].find(e => e.innerText.includes('1 thing')); if (found) { clearInterval(opened); found.querySelector('h3 a').click() } }, 50)`)
+	v.run("open the collection",
+		`window.opened = setInterval(() => { const found = [...document.querySelectorAll('main .grid .card')].find(e => e.innerText.includes('1 thing')); if (found) { clearInterval(opened); found.querySelector('h3 a').click() } }, 50)`)
 	v.click("main .grid", "Remove: Half a donut")
 	v.processes("removeFromCollection", 1)
 	v.follow(fmt.Sprintf("/thing:%d", s.thing))
-	v.await("that the thing is not collected", `location.pathname.startsWith('/thing') && document.querySelector('.summary') && `+collected(false))
+	v.await("that the thing is not collected",
+		`location.pathname.startsWith('/thing') && document.querySelector('.summary') && `+collected(false))
 }
 
 // TestBrowserGalleryQuickMoves moves and removes entries of lists faster than the requests are
@@ -332,7 +346,8 @@ func TestBrowserGalleryQuickMoves(t *testing.T) {
 	s.ada.Query(`mutation { createCollection(input: {name: "Parts"}) { collection { id } } }`, nil, new(any))
 	for _, name := range []string{"Three", "Two", "One"} {
 		id := servertest.PublishedThing(t, s.ada, name)
-		s.ada.Query(`mutation($id: ID!) { addToCollection(input: {collectionId: 1, thingId: $id}) { collection { id } } }`, servertest.Object{"id": fmt.Sprint(id)}, new(any))
+		s.ada.Query(`mutation($id: ID!) { addToCollection(input: {collectionId: 1, thingId: $id}) { collection { id } } }`,
+			servertest.Object{"id": fmt.Sprint(id)}, new(any))
 	}
 	v := visitGallery(t, s.Server)
 	v.signInAs("ada")
@@ -346,7 +361,8 @@ func TestBrowserGalleryQuickMoves(t *testing.T) {
 	var found struct {
 		Thing struct{ Files []struct{ Name string } }
 	}
-	s.ada.Query(`query($id: ID!) { thing(id: $id) { files { name } } }`, servertest.Object{"id": fmt.Sprint(draft)}, &found)
+	s.ada.Query(`query($id: ID!) { thing(id: $id) { files { name } } }`, servertest.Object{"id": fmt.Sprint(draft)},
+		&found)
 	if got, want := fmt.Sprint(found.Thing.Files), "[{b.txt} {a.txt} {d.txt} {c.txt}]"; got != want {
 		t.Errorf("the files are %s, want %s", got, want)
 	}
@@ -380,7 +396,8 @@ func TestBrowserGalleryMoreAfterBack(t *testing.T) {
 	v.open("/explore?sort=name")
 	v.await("the first part", cards(24))
 	v.follow("/explore?sort=newest")
-	v.await("the first part of the other list", cards(24)+` && !document.querySelector('main .skeleton') && document.querySelector('.sort select').value === 'NEWEST'`)
+	v.await("the first part of the other list",
+		cards(24)+` && !document.querySelector('main .skeleton') && document.querySelector('.sort select').value === 'NEWEST'`)
 	v.run("go back", `history.back()`)
 	v.await("the first list", cards(24)+` && document.querySelector('.sort select').value === 'NAME'`)
 	// Going back also scrolls, so the page may have to be scrolled again.
@@ -408,7 +425,8 @@ func TestBrowserGalleryRemovedUpload(t *testing.T) {
 	v.click(".uploads", "Remove: picture.png")
 	v.run("go on", `window.go()`)
 	v.choose("main .drop input", textFile(t, "other.txt"))
-	v.await("the other file", `[...document.querySelectorAll('.files:not(.uploads) h3')].some(e => e.innerText === 'other.txt')`)
+	v.await("the other file",
+		`[...document.querySelectorAll('.files:not(.uploads) h3')].some(e => e.innerText === 'other.txt')`)
 	v.is("only the other file was uploaded", `window.uploads === 1`)
 }
 
@@ -416,7 +434,8 @@ func TestBrowserGalleryRemovedUpload(t *testing.T) {
 // after they were read, also after many other queries.
 func TestBrowserGalleryUnreadCount(t *testing.T) {
 	s := newScene(t)
-	s.bob.Query(`mutation($id: ID!) { likeThing(input: {id: $id}) { thing { id } } }`, servertest.Object{"id": fmt.Sprint(s.thing)}, new(any))
+	s.bob.Query(`mutation($id: ID!) { likeThing(input: {id: $id}) { thing { id } } }`,
+		servertest.Object{"id": fmt.Sprint(s.thing)}, new(any))
 	v := visitGallery(t, s.Server)
 	v.signInAs("ada")
 	v.open("/notifications")
@@ -511,7 +530,8 @@ func TestBrowserGalleryFormWithoutCategories(t *testing.T) {
 			Category    struct{ Slug string }
 		}
 	}
-	s.ada.Query(`query($id: ID!) { thing(id: $id) { description category { slug } } }`, servertest.Object{"id": fmt.Sprint(s.thing)}, &found)
+	s.ada.Query(`query($id: ID!) { thing(id: $id) { description category { slug } } }`,
+		servertest.Object{"id": fmt.Sprint(s.thing)}, &found)
 	if found.Thing.Description != "Both halves" || found.Thing.Category.Slug != "tools" {
 		t.Errorf("got %+v, want the new description and the category tools", found.Thing)
 	}
@@ -549,7 +569,8 @@ func TestBrowserGalleryDecisionInSteps(t *testing.T) {
 		}
 	}
 	s.ada.Query(`mutation($id: ID!) { createMake(input: {thingId: $id, description: "Worked."}) { make { nodeId thing { nodeId } } } }`, servertest.Object{"id": fmt.Sprint(s.thing)}, &made)
-	s.bob.Query(`mutation($node: ID!) { reportContent(input: {nodeId: $node, reason: SPAM}) { report { id } } }`, servertest.Object{"node": made.CreateMake.Make.NodeID}, new(any))
+	s.bob.Query(`mutation($node: ID!) { reportContent(input: {nodeId: $node, reason: SPAM}) { report { id } } }`,
+		servertest.Object{"node": made.CreateMake.Make.NodeID}, new(any))
 	v := visitGallery(t, s.Server)
 	v.signInAs("staff")
 	v.open("/moderation")
@@ -573,14 +594,16 @@ func TestBrowserGalleryDecisionInSteps(t *testing.T) {
 	var reported struct {
 		ReportContent struct{ Report struct{ ID string } }
 	}
-	s.bob.Query(`mutation($node: ID!) { reportContent(input: {nodeId: $node, reason: SPAM}) { report { id } } }`, servertest.Object{"node": made.CreateMake.Make.Thing.NodeID}, &reported)
+	s.bob.Query(`mutation($node: ID!) { reportContent(input: {nodeId: $node, reason: SPAM}) { report { id } } }`,
+		servertest.Object{"node": made.CreateMake.Make.Thing.NodeID}, &reported)
 	v.open("/moderation")
 	v.hold("resolveReport")
 	v.click(".report", "Take down")
 	v.enter("dialog textarea", "Spam.")
 	v.click("dialog", "Take down")
 	v.holds("resolveReport", 1)
-	s.admin.Query(`mutation($id: ID!) { dismissReport(input: {id: $id, reason: "No."}) { report { id } } }`, servertest.Object{"id": reported.ReportContent.Report.ID}, new(any))
+	s.admin.Query(`mutation($id: ID!) { dismissReport(input: {id: $id, reason: "No."}) { report { id } } }`,
+		servertest.Object{"id": reported.ReportContent.Report.ID}, new(any))
 	v.release("resolveReport")
 	v.await("that the report is closed", `!document.querySelector('dialog') && !document.querySelector('.report')`)
 }

@@ -24,7 +24,8 @@ func (v *visitor) limitRequests() *atomic.Int64 {
 	v.intercept(cdpfetch.RequestStageRequest, func(e *cdpfetch.EventRequestPaused) {
 		if left.Add(-1) >= 0 {
 			_, _ = chromedp.Call(v.Context, cdpfetch.FulfillRequest, cdpfetch.FulfillRequestParams{
-				RequestID: e.RequestID, ResponseCode: 429, ResponseHeaders: []*cdpfetch.HeaderEntry{{Name: "Content-Type", Value: "application/json"}}, Body: []byte(limited),
+				RequestID: e.RequestID, ResponseCode: 429,
+				ResponseHeaders: []*cdpfetch.HeaderEntry{{Name: "Content-Type", Value: "application/json"}}, Body: []byte(limited),
 			})
 		} else {
 			_, _ = chromedp.Call(v.Context, cdpfetch.ContinueRequest, cdpfetch.ContinueRequestParams{RequestID: e.RequestID})
@@ -56,7 +57,8 @@ func TestBrowserGalleryRateLimit(t *testing.T) {
 	limited.Store(30) // more often than requests are repeated for other reasons
 	v.choose("main .drop input", paths...)
 	v.await("why uploads wait", says(".uploads"))
-	v.patiently("that all files have arrived", `document.querySelectorAll('.files:not(.uploads) > li').length === 13 && !document.querySelector('.uploads')`)
+	v.patiently("that all files have arrived",
+		`document.querySelectorAll('.files:not(.uploads) > li').length === 13 && !document.querySelector('.uploads')`)
 
 	picture := filepath.Join(meshtest.Root(), "testdata", "meshes", "lib3mf_thumbnail.png")
 	v.open(fmt.Sprintf("/thing:%d/makes", s.thing))

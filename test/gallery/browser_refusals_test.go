@@ -53,7 +53,8 @@ func TestBrowserGalleryRefusals(t *testing.T) {
 	} {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			v.open(fmt.Sprintf("/thing:%d/edit", s.thing))
-			v.run("count uploads", `window.uploads = 0; const open = XMLHttpRequest.prototype.open; XMLHttpRequest.prototype.open = function (...a) { window.uploads++; return open.apply(this, a) }`)
+			v.run("count uploads",
+				`window.uploads = 0; const open = XMLHttpRequest.prototype.open; XMLHttpRequest.prototype.open = function (...a) { window.uploads++; return open.apply(this, a) }`)
 			v.choose("main .drop input", file)
 			v.await(want, fmt.Sprintf(`document.querySelector('.uploads .fault')?.innerText === %q`, want))
 			v.is("nothing is uploaded", `window.uploads === 0`)
@@ -65,13 +66,15 @@ func TestBrowserGalleryRefusals(t *testing.T) {
 		folder := filepath.Join(t.TempDir(), "Dragon")
 		for _, name := range []string{"Supported/wing.stl", "Supported/.DS_Store", "head.stl"} {
 			path := filepath.Join(folder, name)
-			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, repeatedSTL(t, 2+len(name)), 0o600)); err != nil {
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, repeatedSTL(t, 2+len(name)),
+				0o600)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		v.open(fmt.Sprintf("/thing:%d/edit", s.thing))
 		v.drop(".drop", folder)
-		v.await("the files of the folder", `['head.stl', 'wing.stl'].every(name => [...document.querySelectorAll('.files:not(.uploads) h3')].some(e => e.innerText === name)) && !document.querySelector('.uploads')`)
+		v.await("the files of the folder",
+			`['head.stl', 'wing.stl'].every(name => [...document.querySelectorAll('.files:not(.uploads) h3')].some(e => e.innerText === name)) && !document.querySelector('.uploads')`)
 		v.is("nothing but the files", `!document.querySelector('main').innerText.includes('DS_Store')`)
 	})
 
@@ -116,7 +119,8 @@ func TestBrowserGalleryRefusals(t *testing.T) {
 		v.answer(false)
 		v.click("main", "I made this")
 		v.await("a button", `document.querySelector('dialog input[type=file]')?.closest('label').innerText.trim() === 'Choose files'`)
-		v.is("it begins where the title does", `document.querySelector('dialog input[type=file]').closest('label').getBoundingClientRect().left === document.querySelector('dialog h2').getBoundingClientRect().left`)
+		v.is("it begins where the title does",
+			`document.querySelector('dialog input[type=file]').closest('label').getBoundingClientRect().left === document.querySelector('dialog h2').getBoundingClientRect().left`)
 		v.choose("dialog input[type=file]", picture)
 		v.await("the picture", `document.querySelector('dialog .files h3')?.innerText.startsWith('noise')`)
 		v.is("it asks before a reload", asksToReload)
@@ -128,10 +132,13 @@ func TestBrowserGalleryRefusals(t *testing.T) {
 	t.Run("settings", func(t *testing.T) {
 		v.size(image.Pt(390, 844))
 		v.open("/settings")
-		v.is("the hint belongs to the field", `document.getElementById(document.querySelector('#email').getAttribute('aria-describedby').split(' ')[0])?.innerText === 'Not visible to other users.'`)
+		v.is("the hint belongs to the field",
+			`document.getElementById(document.querySelector('#email').getAttribute('aria-describedby').split(' ')[0])?.innerText === 'Not visible to other users.'`)
 		v.enter("#email", "ada@nowhere@example.org")
-		v.run("submit the form without the checks of the browser", `document.querySelector('form.panel').noValidate = true; const button = document.querySelector('form.panel [type=submit]'); button.focus(); button.click()`)
-		v.await("the error on the screen", `(e => e && e.getBoundingClientRect().top > 100 && e.getBoundingClientRect().bottom < innerHeight)(document.querySelector('#email-fault')) && document.activeElement.id === 'email'`)
+		v.run("submit the form without the checks of the browser",
+			`document.querySelector('form.panel').noValidate = true; const button = document.querySelector('form.panel [type=submit]'); button.focus(); button.click()`)
+		v.await("the error on the screen",
+			`(e => e && e.getBoundingClientRect().top > 100 && e.getBoundingClientRect().bottom < innerHeight)(document.querySelector('#email-fault')) && document.activeElement.id === 'email'`)
 		v.size(image.Pt(1400, 900))
 	})
 }
@@ -148,7 +155,8 @@ func TestBrowserGalleryMenuOfComment(t *testing.T) {
 	v.signInAs("ada")
 	v.open(fmt.Sprintf("/thing:%d/comments", s.thing))
 	v.click(".comment", "More actions: bob")
-	v.await("the menu at the button", `(({bottom}, {top}) => top - bottom < 20)(document.querySelector('.comment .menu summary').getBoundingClientRect(), document.querySelector('.comment .menu[open] .menu-items').getBoundingClientRect())`)
+	v.await("the menu at the button",
+		`(({bottom}, {top}) => top - bottom < 20)(document.querySelector('.comment .menu summary').getBoundingClientRect(), document.querySelector('.comment .menu[open] .menu-items').getBoundingClientRect())`)
 }
 
 // TestBrowserGalleryGerman checks the space and the words of the gallery in German, whose words are
@@ -165,9 +173,12 @@ func TestBrowserGalleryGerman(t *testing.T) {
 	v.size(image.Pt(360, 740))
 	v.open(fmt.Sprintf("/thing:%d/comments", s.thing))
 	v.await("the comment", `document.querySelector('.comment')`)
-	v.is("the words of the link", `document.querySelector('.comments a').innerText === 'Melde dich an, um zu kommentieren.'`)
-	v.is("the time of a new comment in words", `!document.querySelector('.comment-head time').innerText.includes('in dieser Minute')`)
-	v.is("the name of the site is complete", `(e => e.scrollWidth <= e.clientWidth)(document.querySelector('.brand span'))`)
+	v.is("the words of the link",
+		`document.querySelector('.comments a').innerText === 'Melde dich an, um zu kommentieren.'`)
+	v.is("the time of a new comment in words",
+		`!document.querySelector('.comment-head time').innerText.includes('in dieser Minute')`)
+	v.is("the name of the site is complete",
+		`(e => e.scrollWidth <= e.clientWidth)(document.querySelector('.brand span'))`)
 	v.run("measure the placeholder", `const field = document.querySelector('.search input'), style = getComputedStyle(field), pen = document.createElement('canvas').getContext('2d'); pen.font = style.font;
 		window.free = field.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) - pen.measureText(field.placeholder).width`)
 	v.is("the placeholder is complete", `window.free >= 0`)
@@ -175,7 +186,8 @@ func TestBrowserGalleryGerman(t *testing.T) {
 	v.is("a wide field to search", `document.querySelector('.search input').clientWidth > 250`)
 	v.size(image.Pt(320, 640))
 	v.open("/bob/following")
-	v.is("the numbers of a person are complete", `(e => e && e.scrollWidth <= e.clientWidth)(document.querySelector('.person .quiet'))`)
+	v.is("the numbers of a person are complete",
+		`(e => e && e.scrollWidth <= e.clientWidth)(document.querySelector('.person .quiet'))`)
 	v.open("/upload")
 	v.is("a heading", `document.querySelector('main h1')?.innerText === 'Anmelden' && document.title === 'Anmelden · Meshyard'`)
 
@@ -184,14 +196,17 @@ func TestBrowserGalleryGerman(t *testing.T) {
 	draft := s.ada.Thing("A draft")
 	s.ada.Finalize("THING", draft, s.ada.Upload("bad.stl", []byte("solid bad\nfacet\n")))
 	v.open(fmt.Sprintf("/thing:%d/edit", draft))
-	v.await("that the reason for the missing preview is in English", `document.querySelector('.facts .bad')?.innerText.startsWith('Keine Vorschau: ') && document.querySelector('.facts .bad [lang=en]')?.innerText`)
+	v.await("that the reason for the missing preview is in English",
+		`document.querySelector('.facts .bad')?.innerText.startsWith('Keine Vorschau: ') && document.querySelector('.facts .bad [lang=en]')?.innerText`)
 	empty := filepath.Join(t.TempDir(), "leer.stl")
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	v.choose("main .drop input", empty)
-	v.await("the failure beside the buttons of the form", `document.querySelector('.publish-bar')?.innerText.includes('Das Hochladen ist fehlgeschlagen.')`)
-	v.is("the buttons take two lines", `(buttons => buttons.length === 4 && new Set(buttons.map(e => e.getBoundingClientRect().top)).size <= 2)([...document.querySelectorAll('.publish-bar > :is(.button, .menu)')])`)
+	v.await("the failure beside the buttons of the form",
+		`document.querySelector('.publish-bar')?.innerText.includes('Das Hochladen ist fehlgeschlagen.')`)
+	v.is("the buttons take two lines",
+		`(buttons => buttons.length === 4 && new Set(buttons.map(e => e.getBoundingClientRect().top)).size <= 2)([...document.querySelectorAll('.publish-bar > :is(.button, .menu)')])`)
 }
 
 // TestBrowserGalleryRecordedReasons checks that reasons that the server records itself are in the

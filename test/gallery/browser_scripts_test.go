@@ -34,12 +34,14 @@ func TestBrowserGalleryScripts(t *testing.T) {
 		if graphiqltest.Read[bool](t, v.Tab, "look for a script that ran", `'hacked' in window`) {
 			t.Errorf("%s: a script ran", where)
 		}
-		links := graphiqltest.Read[int](t, v.Tab, "count links that are scripts", `[...document.links].filter(a => a.protocol === 'javascript:').length`)
+		links := graphiqltest.Read[int](t, v.Tab, "count links that are scripts",
+			`[...document.links].filter(a => a.protocol === 'javascript:').length`)
 		if links > 0 {
 			t.Errorf("%s: %d links are scripts", where, links)
 		}
 	}
-	for _, path := range []string{"/", "/explore?q=onerror", "/explore?type=makes", "/ada", "/ada/collections", "/collection:1", "/make:1"} {
+	for _, path := range []string{"/", "/explore?q=onerror", "/explore?type=makes", "/ada", "/ada/collections",
+		"/collection:1", "/make:1"} {
 		v.open(path)
 		check(path)
 	}
@@ -48,7 +50,8 @@ func TestBrowserGalleryScripts(t *testing.T) {
 		v.click(".tabs", tab)
 		check(tab)
 	}
-	for name, paths := range map[string][]string{"ada": {"/notifications", "/settings", "/thing:" + id + "/edit"}, "staff": {"/moderation"}} {
+	for name, paths := range map[string][]string{"ada": {"/notifications", "/settings", "/thing:" + id + "/edit"},
+		"staff": {"/moderation"}} {
 		v.signInAs(name)
 		for _, path := range paths {
 			v.open(path)

@@ -21,19 +21,23 @@ func TestBrowserSessionEnds(t *testing.T) {
 	v.enter("#description", "Written for an hour")
 	s.ada.Query(`mutation { endSessions(input: {}) { endedIds } }`, nil, new(any))
 	v.click(".publish-bar", "Save")
-	v.await("the message with links", `document.querySelector('.session-ended a[target=_blank]') && document.querySelector('.thing-form .fault a[target=_blank]')`)
+	v.await("the message with links",
+		`document.querySelector('.session-ended a[target=_blank]') && document.querySelector('.thing-form .fault a[target=_blank]')`)
 	v.is("nothing covers the buttons", `!document.querySelector('#toast p')`)
 	v.is("the header shows no user", `!document.querySelector('header .bell')`)
 
 	v.is("the links", `[...document.querySelectorAll('.session-ended a, .thing-form .fault a')].every(e => e.pathname === '/login')`)
-	v.run("sign in as in another tab", `fetch('/login', {method: 'POST', body: new URLSearchParams({username: 'ada', password: '`+servertest.Password+`'})}).then(() => window.signedIn = true)`)
+	v.run("sign in as in another tab",
+		`fetch('/login', {method: 'POST', body: new URLSearchParams({username: 'ada', password: '`+servertest.Password+`'})}).then(() => window.signedIn = true)`)
 	v.await("that the other tab is signed in", `window.signedIn`)
 	v.run("return to the tab", `dispatchEvent(new Event('focus'))`)
-	v.await("that the message is gone", `!document.querySelector('.session-ended') && document.querySelector('header .bell')`)
+	v.await("that the message is gone",
+		`!document.querySelector('.session-ended') && document.querySelector('header .bell')`)
 	v.is("the text", `document.querySelector('#description').value === 'Written for an hour'`)
 	v.click(".publish-bar", "Save")
 	v.sees("Saved.")
-	v.await("that the message covers no buttons", `document.querySelector('#toast p') && document.querySelector('#toast p').getBoundingClientRect().bottom <= document.querySelector('.publish-bar').getBoundingClientRect().top`)
+	v.await("that the message covers no buttons",
+		`document.querySelector('#toast p') && document.querySelector('#toast p').getBoundingClientRect().bottom <= document.querySelector('.publish-bar').getBoundingClientRect().top`)
 	var found struct{ Thing struct{ Description string } }
 	s.ada.Query(`query($id: ID!) { thing(id: $id) { description } }`, servertest.Object{"id": fmt.Sprint(s.thing)}, &found)
 	if found.Thing.Description != "Written for an hour" {
@@ -46,13 +50,15 @@ func TestBrowserSessionEnds(t *testing.T) {
 	v.click(".publish-bar", "Save")
 	v.await("that it is saved", `document.querySelector('#toast')?.innerText.includes('Saved.')`)
 	v.run("return to the tab", `dispatchEvent(new Event('focus'))`)
-	v.await("the new name", `document.querySelector('header .menu-title')?.textContent === 'ada2' && document.querySelector('#description').value === 'Written for two hours'`)
+	v.await("the new name",
+		`document.querySelector('header .menu-title')?.textContent === 'ada2' && document.querySelector('#description').value === 'Written for two hours'`)
 	s.admin.Query(`mutation { renameUser(input: {username: "ada2", newUsername: "ada"}) { user { id } } }`, nil, new(any))
 
 	// While another user is signed in, nothing is written.
 	signInElsewhere := func(name string) {
 		t.Helper()
-		v.run("sign in as "+name+" in another tab", `window.elsewhere = ''; fetch('/login', {method: 'POST', body: new URLSearchParams({username: '`+name+`', password: '`+servertest.Password+`'})}).then(() => window.elsewhere = '`+name+`')`)
+		v.run("sign in as "+name+" in another tab",
+			`window.elsewhere = ''; fetch('/login', {method: 'POST', body: new URLSearchParams({username: '`+name+`', password: '`+servertest.Password+`'})}).then(() => window.elsewhere = '`+name+`')`)
 		v.await("that "+name+" is signed in", `window.elsewhere === '`+name+`'`)
 	}
 	creator := func() string {
@@ -64,7 +70,8 @@ func TestBrowserSessionEnds(t *testing.T) {
 				}
 			}
 		}
-		s.ada.Query(`query($id: ID!) { thing(id: $id) { comments { nodes { creator { username } } } } }`, servertest.Object{"id": fmt.Sprint(s.thing)}, &found)
+		s.ada.Query(`query($id: ID!) { thing(id: $id) { comments { nodes { creator { username } } } } }`,
+			servertest.Object{"id": fmt.Sprint(s.thing)}, &found)
 		if nodes := found.Thing.Comments.Nodes; len(nodes) > 0 {
 			return nodes[0].Creator.Username
 		}
@@ -74,7 +81,8 @@ func TestBrowserSessionEnds(t *testing.T) {
 	signInElsewhere("bob")
 	v.enter(".comment-form textarea", "Written as ada")
 	v.click(".comment-form", "Comment")
-	v.await("the message", `document.querySelector('.session-ended') && document.querySelector('.comment-form .fault')?.innerText.includes('another user') && !document.querySelector('header .bell')`)
+	v.await("the message",
+		`document.querySelector('.session-ended') && document.querySelector('.comment-form .fault')?.innerText.includes('another user') && !document.querySelector('header .bell')`)
 	if got := creator(); got != "" {
 		t.Errorf("got a comment of %s, want none", got)
 	}
@@ -82,7 +90,8 @@ func TestBrowserSessionEnds(t *testing.T) {
 	v.is("the message still", `document.querySelector('.session-ended')`)
 	signInElsewhere("ada")
 	v.run("return to the tab", `dispatchEvent(new Event('focus'))`)
-	v.await("that the message is gone", `!document.querySelector('.session-ended') && document.querySelector('header .bell')`)
+	v.await("that the message is gone",
+		`!document.querySelector('.session-ended') && document.querySelector('header .bell')`)
 	v.click(".comment-form", "Comment")
 	v.await("the comment", `document.querySelector('.comment')?.innerText.includes('Written as ada')`)
 	if got := creator(); got != "ada" {

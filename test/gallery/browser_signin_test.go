@@ -22,7 +22,8 @@ import (
 func useSession(t *testing.T, s *servertest.Server, tab *graphiqltest.Tab, username string) {
 	t.Helper()
 	tab.Visit(t, s.URL+"/graphiql")
-	tab.Await(t, "see who is signed in", fmt.Sprintf(`document.querySelector('#who').textContent === %q`, "signed in as "+username))
+	tab.Await(t, "see who is signed in", fmt.Sprintf(`document.querySelector('#who').textContent === %q`,
+		"signed in as "+username))
 	if got := tab.Execute(t, `"me"`); !strings.Contains(got, `"username": "`+username+`"`) {
 		t.Errorf("me: got %s", got)
 	}
@@ -42,10 +43,12 @@ func useSession(t *testing.T, s *servertest.Server, tab *graphiqltest.Tab, usern
 	}
 	use(http.StatusOK)
 	tab.Click(t, "go on", `section a`)
-	tab.Await(t, "see the token listed", `document.querySelector('.tokens')?.innerText.includes('laptop') && !document.querySelector('#secret')`)
+	tab.Await(t, "see the token listed",
+		`document.querySelector('.tokens')?.innerText.includes('laptop') && !document.querySelector('#secret')`)
 	tab.CheckTokenNotStored(t, token)
 	tab.Click(t, "revoke it", `button[aria-label="Revoke laptop"]`)
-	tab.Await(t, "see it gone", `document.querySelector('h1')?.innerText === 'Access tokens' && !document.body.innerText.includes('laptop')`)
+	tab.Await(t, "see it gone",
+		`document.querySelector('h1')?.innerText === 'Access tokens' && !document.body.innerText.includes('laptop')`)
 	use(http.StatusUnauthorized)
 	if cookies := graphiqltest.Read[string](t, tab, "read the cookies", `document.cookie`); cookies != "" {
 		t.Errorf("a script reads the cookies %q", cookies)
@@ -71,11 +74,13 @@ func TestBrowserSession(t *testing.T) {
 	tab := graphiqltest.Open(t, s.URL)
 	tab.Do(t, "open the start page", chromedp.Navigate(s.URL+"/developers"))
 	tab.Click(t, "open the page to sign in", `#main a[href="/login"]`)
-	tab.Do(t, "sign in", chromedp.SendKeys(chromedp.CSS(`#username`), "ada"), chromedp.SendKeys(chromedp.CSS(`#password`), servertest.Password+"\r"))
+	tab.Do(t, "sign in", chromedp.SendKeys(chromedp.CSS(`#username`), "ada"), chromedp.SendKeys(chromedp.CSS(`#password`),
+		servertest.Password+"\r"))
 	tab.Await(t, "see the gallery", `document.querySelector('header .bell')`)
 	useSession(t, s, tab, "ada")
 	tab.Visit(t, s.URL+"/graphiql")
-	s.Administrator().Query(`mutation { renameUser(input: {username: "ada", newUsername: "ada2"}) { user { id } } }`, nil, new(any))
+	s.Administrator().Query(`mutation { renameUser(input: {username: "ada", newUsername: "ada2"}) { user { id } } }`, nil,
+		new(any))
 	tab.Execute(t, `"username": "ada2"`)
 	for _, problem := range tab.Problems() {
 		t.Error(problem)
@@ -93,8 +98,10 @@ func TestBrowserSession(t *testing.T) {
 	}))
 	t.Cleanup(evil.Close)
 	own := fmt.Sprintf(ask, s.URL+"/graphql", `, 'Meshyard-Session': '1'`)
-	tab.Do(t, "ask from a page of the server", chromedp.Navigate(s.URL+"/developers"), chromedp.Evaluate[chromedp.Void](`void `+own))
-	tab.Await(t, "be answered", `document.body.textContent.startsWith('answer ') && document.body.textContent.includes('ada2')`)
+	tab.Do(t, "ask from a page of the server", chromedp.Navigate(s.URL+"/developers"),
+		chromedp.Evaluate[chromedp.Void](`void `+own))
+	tab.Await(t, "be answered",
+		`document.body.textContent.startsWith('answer ') && document.body.textContent.includes('ada2')`)
 	for _, path := range []string{"/header", "/"} {
 		// The same host with another port is the same site, so the browser may send the cookie.
 		tab.Do(t, "ask from another origin", chromedp.Navigate(evil.URL+path))
@@ -146,7 +153,8 @@ func TestBrowserBackAfterMistake(t *testing.T) {
 // TestBrowserOpenID checks sign-in, a working token and sign-out with two kinds of OpenID
 // providers: one puts all claims into the ID token, the other one returns them only from UserInfo.
 func TestBrowserOpenID(t *testing.T) {
-	claims := oidctest.Claims{"sub": "1", "preferred_username": "ada", "email": "ada@id.example", "email_verified": true, "groups": []string{"makers"}}
+	claims := oidctest.Claims{"sub": "1", "preferred_username": "ada", "email": "ada@id.example", "email_verified": true,
+		"groups": []string{"makers"}}
 	for name, prepare := range map[string]func(i *oidctest.Issuer){
 		"ID token": func(i *oidctest.Issuer) { i.SetUser(claims) },
 		"UserInfo": func(i *oidctest.Issuer) { i.SetUser(oidctest.Claims{"sub": "1"}); i.SetUserInfo(claims) },
@@ -164,7 +172,9 @@ func TestBrowserOpenID(t *testing.T) {
 			tab.Click(t, "open the page to sign in", `#token-note a`)
 			tab.Click(t, "choose the OpenID provider", `a.or`)
 			tab.Do(t, "sign in at the provider", chromedp.SendKeys(chromedp.CSS(`#login`), "ada\r"))
-			tab.Await(t, "be back in GraphiQL", fmt.Sprintf(`location.href === %q && document.querySelector('#who')?.textContent === 'signed in as ada'`, s.URL+"/graphiql"))
+			tab.Await(t, "be back in GraphiQL",
+				fmt.Sprintf(`location.href === %q && document.querySelector('#who')?.textContent === 'signed in as ada'`,
+					s.URL+"/graphiql"))
 			useSession(t, s, tab, "ada")
 			signOut(t, s, tab)
 		})

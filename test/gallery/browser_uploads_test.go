@@ -104,14 +104,17 @@ func TestBrowserGalleryParts(t *testing.T) {
 		paths, names[name] = append(paths, path), sum
 	}
 	v.choose("main .drop input", paths...)
-	v.patiently("both files", `document.querySelectorAll('.files:not(.uploads) > li').length === 2 && !document.querySelector('.uploads')`)
+	v.patiently("both files",
+		`document.querySelectorAll('.files:not(.uploads) > li').length === 2 && !document.querySelector('.uploads')`)
 	if n := proxy.rejected.Load(); n == 0 || n > 8 {
 		t.Errorf("the proxy rejected %d requests, want a few", n)
 	}
 	if sent := proxy.bytes.Load(); sent != 45_000_000 {
 		t.Errorf("parts of %d bytes were sent, want 45000000", sent)
 	}
-	v.is("the browser remembers the limit", fmt.Sprintf(`localStorage.getItem('upload-part') <= %d && localStorage.getItem('upload-part') >= %d`, proxyLimit, proxyLimit/4))
+	v.is("the browser remembers the limit",
+		fmt.Sprintf(`localStorage.getItem('upload-part') <= %d && localStorage.getItem('upload-part') >= %d`, proxyLimit,
+			proxyLimit/4))
 
 	// Pause, continue, and load the page again in the middle.
 	path, sum := randomFile(t, "paused.bin", 12_000_000)
@@ -119,7 +122,8 @@ func TestBrowserGalleryParts(t *testing.T) {
 	rejected, before := proxy.rejected.Load(), proxy.bytes.Load()
 	proxy.slow.Store(true)
 	v.choose("main .drop input", path)
-	v.await("speed and remaining time", `/of 12 MB · .+\/s, \d+ (sec|min) left/.test(document.querySelector('.uploads')?.innerText)`)
+	v.await("speed and remaining time",
+		`/of 12 MB · .+\/s, \d+ (sec|min) left/.test(document.querySelector('.uploads')?.innerText)`)
 	v.run("focus the button", `document.querySelector('.uploads [aria-label^="Pause"]').focus()`)
 	v.Do(t, "press it", chromedp.KeyEvent(kb.Enter))
 	v.await("that it is paused", `document.querySelector('.uploads').innerText.includes('paused')`)
@@ -162,7 +166,8 @@ func TestBrowserGalleryParts(t *testing.T) {
 		}
 	}
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(200 * time.Millisecond) {
-		ada.Query(`query($id: ID!) { thing(id: $id) { files { name sha256 } } me { usage { pendingUploads } } }`, servertest.Object{"id": fmt.Sprint(thing)}, &found)
+		ada.Query(`query($id: ID!) { thing(id: $id) { files { name sha256 } } me { usage { pendingUploads } } }`,
+			servertest.Object{"id": fmt.Sprint(thing)}, &found)
 		if found.Me.Usage.PendingUploads == 0 || time.Now().After(deadline) {
 			break
 		}

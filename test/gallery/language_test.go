@@ -23,8 +23,9 @@ import (
 
 // sameTexts matches the texts that are the same in English and German: names, and the content that
 // the test creates.
-var sameTexts = regexp.MustCompile(`^((Name|Code|Moderation|Impressum|Hobby|test|read|write|light dark|Made for a test\.|Authorization: Bearer …|\d+ k?b)|` +
-	`(ada|Teile|Würfel|donut|kaputt|Slicer|Mein Slicer|Sammlung|deko|meshyard|Creative|https://app).*)( · Teile)?$`)
+var sameTexts = regexp.MustCompile(
+	`^((Name|Code|Moderation|Impressum|Hobby|test|read|write|light dark|Made for a test\.|Authorization: Bearer …|\d+ k?b)|` +
+		`(ada|Teile|Würfel|donut|kaputt|Slicer|Mein Slicer|Sammlung|deko|meshyard|Creative|https://app).*)( · Teile)?$`)
 
 // textsOf returns the texts of a page that people read, except those that are marked as English.
 func textsOf(t *testing.T, page []byte) (texts []string) {
@@ -43,7 +44,8 @@ func textsOf(t *testing.T, page []byte) (texts []string) {
 			switch {
 			case n.Data != "html" && a.Key == "lang" && a.Val == "en", n.Data == "script", n.Data == "style":
 				return
-			case slices.Contains([]string{"aria-label", "alt", "title", "placeholder"}, a.Key), isMeta && a.Key == "content" && strings.Contains(a.Val, " ") && !strings.Contains(a.Val, "="):
+			case slices.Contains([]string{"aria-label", "alt", "title", "placeholder"}, a.Key), isMeta && a.Key == "content" &&
+				strings.Contains(a.Val, " ") && !strings.Contains(a.Val, "="):
 				texts = append(texts, a.Val)
 			}
 		}
@@ -64,7 +66,8 @@ func rendered(t testing.TB, owner *servertest.Client, id int64) {
 				Files []struct{ Processing struct{ State string } }
 			}
 		}
-		owner.Query(`query($id: ID!) { thing(id: $id) { files { processing { state } } } }`, servertest.Object{"id": fmt.Sprint(id)}, &found)
+		owner.Query(`query($id: ID!) { thing(id: $id) { files { processing { state } } } }`,
+			servertest.Object{"id": fmt.Sprint(id)}, &found)
 		waiting := 0
 		for _, f := range found.Thing.Files {
 			if f.Processing.State == "WAITING" || f.Processing.State == "RUNNING" {
@@ -89,7 +92,8 @@ func TestPagesHaveLanguageOfVisitor(t *testing.T) {
 	}
 	box := mailtest.New(t, mailtest.Options{})
 	s := servertest.Start(t, "sqlite", func(c *config.Settings) {
-		c.SiteName, c.SiteFolder, c.SMTPURL, c.SMTPFrom, c.Registration, c.PreviewWorkers = "Teile", folder, box.URL, "no-reply@example.org", true, 2
+		c.SiteName, c.SiteFolder, c.SMTPURL, c.SMTPFrom, c.Registration, c.PreviewWorkers = "Teile", folder, box.URL,
+			"no-reply@example.org", true, 2
 	})
 	silent := servertest.Start(t, "sqlite", func(c *config.Settings) { c.SiteName = "Teile" })
 	ada := s.User("ada")
@@ -113,7 +117,8 @@ func TestPagesHaveLanguageOfVisitor(t *testing.T) {
 		updateProfile(input: {email: "ada@example.org"}) { user { id } }
 	}`, servertest.Object{"id": fmt.Sprint(thing)}, &made)
 	confirmation := box.Next().Link()
-	c := servertest.NewOAuthClient(t, s, account.NewApplication{Name: "Slicer", RedirectURIs: []string{servertest.Redirect, "urn:ietf:wg:oauth:2.0:oob"}})
+	c := servertest.NewOAuthClient(t, s, account.NewApplication{Name: "Slicer", RedirectURIs: []string{servertest.Redirect,
+		"urn:ietf:wg:oauth:2.0:oob"}})
 	const oob = "urn:ietf:wg:oauth:2.0:oob"
 
 	type asker struct{ visitor, user, silent, silentUser *servertest.Browser }
@@ -156,7 +161,8 @@ func TestPagesHaveLanguageOfVisitor(t *testing.T) {
 		}
 	}
 	pages := map[string]func(a asker) *servertest.Response{
-		"sign in": get("/login"), "signed in": mine("/login"), "sign up": get("/signup"), "forgotten": get("/login/forgotten"),
+		"sign in": get("/login"), "signed in": mine("/login"), "sign up": get("/signup"),
+		"forgotten":                  get("/login/forgotten"),
 		"sign in without mail":       func(a asker) *servertest.Response { return a.silent.Get("/login") },
 		"sign up without invitation": func(a asker) *servertest.Response { return a.silent.Get("/signup") },
 		"forgotten without mail":     func(a asker) *servertest.Response { return a.silent.Get("/login/forgotten") },
@@ -165,29 +171,45 @@ func TestPagesHaveLanguageOfVisitor(t *testing.T) {
 		"wrong address":              post("/signup", url.Values{"email": {"x"}}),
 		"link sent":                  post("/signup", url.Values{"email": {"bob@example.org"}}),
 		"reset sent":                 post("/login/forgotten", url.Values{"name": {"nobody"}}),
-		"old link":                   get("/login/reset?token=x"), "link of another purpose": get("/login/reset?token=" + confirmation[strings.Index(confirmation, "token=")+6:]),
-		"confirm":  get(confirmation),
-		"account":  mine("/login/password"),
-		"password": submit("/login/password", "/login/password", url.Values{"present": {"wrong"}, "password": {servertest.Password}}),
-		"tokens":   mine("/login/tokens"), "nameless token": submit("/login/tokens", "/login/tokens", url.Values{"name": {" "}, "days": {"7"}}),
-		"new token":           submit("/login/tokens", "/login/tokens", url.Values{"name": {"Mein Slicer"}, "days": {"7"}, "scope": {"read"}}),
-		"bad token":           submit("/login/tokens", "/login/tokens", url.Values{"name": {"Mein Slicer"}, "days": {"7"}, "scope": {"admin"}}),
-		"bad form":            submit("/login/tokens", "/login/tokens", url.Values{"days": {"x"}}),
-		"old form":            func(a asker) *servertest.Response { return a.user.Post("/login/tokens", nil) },
-		"other site":          func(a asker) *servertest.Response { return a.user.PostFrom("cross-site", "/login/tokens", nil) },
-		"consent":             mine(c.Question("scope", "read write")),
-		"consent oob":         mine(c.Question("redirect_uri", oob)),
-		"code":                submit(c.Question("redirect_uri", oob), "/login/oauth/authorize", url.Values{"decision": {"allow"}}),
-		"denied":              submit(c.Question("redirect_uri", oob), "/login/oauth/authorize", url.Values{"decision": {"deny"}}),
-		"unknown application": mine("/login/oauth/authorize?client_id=x"), "unknown redirect": mine(c.Question("redirect_uri", "https://x.example")),
-		"invalid request": mine(c.Question("redirect_uri", oob, "scope", "x")),
+		"old link":                   get("/login/reset?token=x"), "link of another purpose": get("/login/reset?token=" +
+			confirmation[strings.Index(confirmation, "token=")+6:]),
+		"confirm": get(confirmation),
+		"account": mine("/login/password"),
+		"password": submit("/login/password", "/login/password",
+			url.Values{"present": {"wrong"}, "password": {servertest.Password}}),
+		"tokens": mine("/login/tokens"), "nameless token": submit("/login/tokens", "/login/tokens",
+			url.Values{"name": {" "}, "days": {"7"}}),
+		"new token": submit("/login/tokens", "/login/tokens", url.Values{"name": {"Mein Slicer"}, "days": {"7"},
+			"scope": {"read"}}),
+		"bad token": submit("/login/tokens", "/login/tokens", url.Values{"name": {"Mein Slicer"}, "days": {"7"},
+			"scope": {"admin"}}),
+		"bad form": submit("/login/tokens", "/login/tokens", url.Values{"days": {"x"}}),
+		"old form": func(a asker) *servertest.Response { return a.user.Post("/login/tokens", nil) },
+		"other site": func(a asker) *servertest.Response {
+			return a.user.PostFrom("cross-site", "/login/tokens",
+				nil)
+		},
+		"consent":     mine(c.Question("scope", "read write")),
+		"consent oob": mine(c.Question("redirect_uri", oob)),
+		"code": submit(c.Question("redirect_uri", oob), "/login/oauth/authorize",
+			url.Values{"decision": {"allow"}}),
+		"denied": submit(c.Question("redirect_uri", oob), "/login/oauth/authorize",
+			url.Values{"decision": {"deny"}}),
+		"unknown application": mine("/login/oauth/authorize?client_id=x"),
+		"unknown redirect":    mine(c.Question("redirect_uri", "https://x.example")),
+		"invalid request":     mine(c.Question("redirect_uri", oob, "scope", "x")),
 
-		"home": get("/"), "explore": get("/explore"), "search": get("/explore?q=donut"), "thing": get(fmt.Sprint("/thing:", thing)), "make": get("/make:" + made.CreateMake.Make.ID),
-		"collection": get("/collection:" + made.CreateCollection.Collection.ID), "user": get("/ada"), "likes": get("/ada/likes"), "tag": get("/tag:deko"), "category": get("/category/art"),
-		"page 2": get("/explore?page=2"), "upload": mine("/upload"), "feed": mine("/feed"), "notifications": mine("/notifications"), "settings": mine("/settings"),
-		"moderation": mine("/moderation"), "edit": mine(fmt.Sprintf("/thing:%d/edit", thing)), "drafts": mine("/ada/drafts"), "legal": get("/legal/imprint"),
+		"home": get("/"), "explore": get("/explore"), "search": get("/explore?q=donut"),
+		"thing": get(fmt.Sprint("/thing:", thing)), "make": get("/make:" + made.CreateMake.Make.ID),
+		"collection": get("/collection:" + made.CreateCollection.Collection.ID), "user": get("/ada"),
+		"likes": get("/ada/likes"), "tag": get("/tag:deko"), "category": get("/category/art"),
+		"page 2": get("/explore?page=2"), "upload": mine("/upload"), "feed": mine("/feed"),
+		"notifications": mine("/notifications"), "settings": mine("/settings"),
+		"moderation": mine("/moderation"), "edit": mine(fmt.Sprintf("/thing:%d/edit", thing)), "drafts": mine("/ada/drafts"),
+		"legal":   get("/legal/imprint"),
 		"missing": get("/a/b/c"), "no such thing": get("/thing:999"), "no such page to sign in": get("/login/nope"),
-		"viewer": get(fmt.Sprint("/view/", file)), "viewer without a model": get(fmt.Sprint("/view/", broken)), "no viewer": get("/view/x"), "no file": get("/view/999"),
+		"viewer": get(fmt.Sprint("/view/", file)), "viewer without a model": get(fmt.Sprint("/view/", broken)),
+		"no viewer": get("/view/x"), "no file": get("/view/999"),
 	}
 	languages := []string{"en", "de"}
 	askers := map[string]asker{}
@@ -199,8 +221,10 @@ func TestPagesHaveLanguageOfVisitor(t *testing.T) {
 		for _, language := range languages {
 			r := page(askers[language])
 			texts[language] = textsOf(t, r.Bytes)
-			if h := r.Header; !strings.Contains(string(r.Bytes), `<html lang="`+language+`"`) || h.Get("Content-Language") != language ||
-				!strings.Contains(strings.Join(h.Values("Vary"), ","), "Accept-Language, Cookie") || !strings.Contains(h.Get("Cache-Control"), "no-store") {
+			if h := r.Header; !strings.Contains(string(r.Bytes), `<html lang="`+language+`"`) ||
+				h.Get("Content-Language") != language ||
+				!strings.Contains(strings.Join(h.Values("Vary"), ","), "Accept-Language, Cookie") ||
+				!strings.Contains(h.Get("Cache-Control"), "no-store") {
 				t.Errorf("%s, %s: got %d %v\n%s", name, language, r.StatusCode, r.Header, r.Bytes)
 			}
 		}
@@ -237,7 +261,8 @@ func TestChosenLanguage(t *testing.T) {
 func TestTextsOfOperatorAndMails(t *testing.T) {
 	folder := t.TempDir()
 	for name, text := range map[string]string{
-		"welcome.md": "# Hello", "welcome.de.md": "# Hallo", "privacy.md": "# Privacy", "privacy.de.md": "# Datenschutz", "terms.md": "# Terms", "imprint.de.md": "# Impressum",
+		"welcome.md": "# Hello", "welcome.de.md": "# Hallo", "privacy.md": "# Privacy", "privacy.de.md": "# Datenschutz",
+		"terms.md": "# Terms", "imprint.de.md": "# Impressum",
 	} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -252,12 +277,15 @@ func TestTextsOfOperatorAndMails(t *testing.T) {
 			})
 			servertest.PublishedThing(t, s.User("ada"), "Gear")
 			for code, want := range map[string][]string{
-				"en": {"Hello", "Tools", "Imprint: Impressum, Privacy, Terms", "Create your account on Meshyard", "Someone, probably you", "The link works once"},
-				"de": {"Hallo", "Werkzeuge", "Imprint: Impressum, Datenschutz, Terms", "Erstelle dein Konto bei Meshyard", "Jemand, vermutlich du", "Der Link funktioniert einmal"},
+				"en": {"Hello", "Tools", "Imprint: Impressum, Privacy, Terms", "Create your account on Meshyard",
+					"Someone, probably you", "The link works once"},
+				"de": {"Hallo", "Werkzeuge", "Imprint: Impressum, Datenschutz, Terms", "Erstelle dein Konto bei Meshyard",
+					"Jemand, vermutlich du", "Der Link funktioniert einmal"},
 			} {
 				b := s.Browser()
 				b.Languages, b.Accept = code, "text/html"
-				if home := string(b.Get("/").Bytes); !strings.Contains(home, ">"+want[0]+"</h1>") || !strings.Contains(home, ">"+want[1]+"</a>") {
+				if home := string(b.Get("/").Bytes); !strings.Contains(home, ">"+want[0]+"</h1>") ||
+					!strings.Contains(home, ">"+want[1]+"</a>") {
 					t.Errorf("%s: the home page has no %q, or no category %q: %s", code, want[0], want[1], home)
 				}
 				if category := textsOf(t, b.Get("/category/tools").Bytes); !slices.Contains(category, want[1]) {
@@ -265,7 +293,8 @@ func TestTextsOfOperatorAndMails(t *testing.T) {
 				}
 				for i, name := range []string{"imprint", "privacy", "terms"} {
 					title := strings.Split(strings.TrimPrefix(want[2], "Imprint: "), ", ")[i]
-					if page := textsOf(t, b.Get("/legal/"+name).Bytes); !slices.Contains(page, title) || !strings.Contains(string(b.Get("/").Bytes), `"title":"`+title+`"`) {
+					if page := textsOf(t, b.Get("/legal/"+name).Bytes); !slices.Contains(page, title) ||
+						!strings.Contains(string(b.Get("/").Bytes), `"title":"`+title+`"`) {
 						t.Errorf("%s: the page %s is not %q, or no page links to it: %q", code, name, title, page)
 					}
 				}

@@ -109,7 +109,8 @@ func fullGallery(t *testing.T) (s *servertest.Server, thing int64) {
 	scene.bob.GraphQL(`mutation($id: ID!) { likeThing(input: {id: $id}) { thing { id } } createComment(input: {target: {type: THING, id: $id}, body: "Which **layer height** did you use?"}) { comment { id } } }`,
 		servertest.Object{"id": fmt.Sprint(thing)})
 	for _, id := range ids[1:8] {
-		scene.admin.GraphQL(`mutation($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, servertest.Object{"id": fmt.Sprint(id)})
+		scene.admin.GraphQL(`mutation($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`,
+			servertest.Object{"id": fmt.Sprint(id)})
 	}
 	for _, id := range append(ids, thing) {
 		rendered(t, scene.ada, id)

@@ -24,15 +24,18 @@ func TestMissingPages(t *testing.T) {
 	s := servertest.Start(t, "sqlite")
 	ada, visitor := s.User("ada"), s.Client("")
 	for _, path := range []string{
-		"/a/b/c", "/ada/foo", "/category/", "/category", "/login/nope", "/user/ada/makes", "/MAKE", "/thing", "/a/../login", "/login//", "/.env", "/glb/1",
+		"/a/b/c", "/ada/foo", "/category/", "/category", "/login/nope", "/user/ada/makes", "/MAKE", "/thing", "/a/../login",
+		"/login//", "/.env", "/glb/1",
 		"/reference/nope", "/graphiql/nope",
 	} {
 		r := visit(visitor, path).Want(t, 404)
-		if page := string(r.Bytes); !strings.HasPrefix(r.Header.Get("Content-Type"), "text/html") || !strings.Contains(page, "<h1>Not found</h1>") || !strings.Contains(page, `class="brand"`) {
+		if page := string(r.Bytes); !strings.HasPrefix(r.Header.Get("Content-Type"), "text/html") ||
+			!strings.Contains(page, "<h1>Not found</h1>") || !strings.Contains(page, `class="brand"`) {
 			t.Errorf("%s in a browser: got %v\n%s\nwant a page", path, r.Header, page)
 		}
 		for name, r := range map[string]*servertest.Response{
-			"a program": visitor.Get(path), "a browser with a token": visit(ada, path), "a browser that posts": visitor.Do("POST", path, servertest.Object{}),
+			"a program": visitor.Get(path), "a browser with a token": visit(ada, path),
+			"a browser that posts": visitor.Do("POST", path, servertest.Object{}),
 		} {
 			const want = `{"error":"Not Found","code":404,"type":"NOT_FOUND","message":"this path does not exist"}` + "\n"
 			if r.StatusCode != 404 || string(r.Bytes) != want {
@@ -41,7 +44,8 @@ func TestMissingPages(t *testing.T) {
 		}
 	}
 	for path, status := range map[string]int{
-		"/things/1": 401, "/search/a%2Fb": 401, "/things": 405, "/users/ada/": 401, "/groups/1": 401, "/api/nope": 404, "/api/things/1": 401, "/graphql": 400, "/upload_file_storage": 405,
+		"/things/1": 401, "/search/a%2Fb": 401, "/things": 405, "/users/ada/": 401, "/groups/1": 401, "/api/nope": 404,
+		"/api/things/1": 401, "/graphql": 400, "/upload_file_storage": 405,
 		"/blobs/1/a.stl": 404,
 	} {
 		browser, program := visit(visitor, path).Want(t, status), visitor.Get(path).Want(t, status)
@@ -128,7 +132,8 @@ func TestSearchInBrowser(t *testing.T) {
 	browser.Accept = "text/html"
 	for path, want := range map[string]string{
 		"/search": "/explore", "/search/": "/explore", "/search?q=gear&type=makes": "/explore?q=gear&type=makes",
-		"/search/gear/?type=users": "/explore?q=gear&type=users", "/search/half%20a+donut": "/explore?q=half+a+donut", "/search/a%26b": "/explore?q=a%26b",
+		"/search/gear/?type=users": "/explore?q=gear&type=users", "/search/half%20a+donut": "/explore?q=half+a+donut",
+		"/search/a%26b": "/explore?q=a%26b",
 	} {
 		r := browser.Get(path).Want(t, 302)
 		if got := strings.TrimPrefix(r.Header.Get("Location"), s.URL); got != want || r.Header.Get("Vary") != "Accept" {

@@ -50,7 +50,8 @@ func TestWebPages(t *testing.T) {
 			return string(response.Bytes)
 		}
 		page := html(thing.PublicURL, 200)
-		for _, part := range []string{"Bracket &lt;b&gt;", "Creative Commons Attribution 4.0", "/ada", "/download:", "/zip", "Made for a test.", "Likes: 0, makes: 0, downloads: 0"} {
+		for _, part := range []string{"Bracket &lt;b&gt;", "Creative Commons Attribution 4.0", "/ada", "/download:", "/zip",
+			"Made for a test.", "Likes: 0, makes: 0, downloads: 0"} {
 			if !strings.Contains(page, part) {
 				t.Errorf("the page of the thing lacks %s", part)
 			}
@@ -58,14 +59,16 @@ func TestWebPages(t *testing.T) {
 		if page := html("/ada", 200); !strings.Contains(page, ">Things</a>") {
 			t.Error("the page of a user has no list Things")
 		}
-		for _, path := range []string{"/", "/explore?q=bracket", "/ada", "/ada/designs", "/tag:wall_mount", "/collection:1", "/category/tools"} {
+		for _, path := range []string{"/", "/explore?q=bracket", "/ada", "/ada/designs", "/tag:wall_mount", "/collection:1",
+			"/category/tools"} {
 			if !strings.Contains(html(path, 200), fmt.Sprintf("/thing:%d", id)) {
 				t.Errorf("%s does not lead to the thing", path)
 			}
 		}
 		for path, operation := range map[string]string{
 			"/": "home", "/explore": "search", "/explore?q=bracket": "search",
-			fmt.Sprintf("/thing:%d", id): "thing", fmt.Sprintf("/thing:%d/comments", id): "thing", fmt.Sprintf("/thing:%d/makes", id): "thing", "/explore?q=bracket&sort=newest": "", "/ada": "",
+			fmt.Sprintf("/thing:%d", id): "thing", fmt.Sprintf("/thing:%d/comments", id): "thing",
+			fmt.Sprintf("/thing:%d/makes", id): "thing", "/explore?q=bracket&sort=newest": "", "/ada": "",
 		} {
 			if got := embeddedOperation(t, visitor, html(path, 200)); got != operation {
 				t.Errorf("%s: embeds the response to %q, want %q", path, got, operation)
@@ -122,10 +125,12 @@ func TestZip(t *testing.T) {
 		ada, visitor := s.User("ada"), s.Client("")
 		id := ada.Thing("Set")
 		stl, png := servertest.Mesh(t, "hschendel_simple_bin.stl"), servertest.Mesh(t, "lib3mf_thumbnail.png")
-		ada.Finalize("thing", id, ada.Upload("part.stl", stl), ada.Upload("PART.stl", append([]byte("other"), stl...)), ada.Upload("look.png", png)).Want(t, 200)
+		ada.Finalize("thing", id, ada.Upload("part.stl", stl), ada.Upload("PART.stl", append([]byte("other"), stl...)),
+			ada.Upload("look.png", png)).Want(t, 200)
 		ada.Publish(id).Want(t, 200)
 		path := fmt.Sprintf("/thing:%d/zip", id)
-		if got := servertest.ReadObject(t, ada.Get(fmt.Sprintf("/things/%d/package-url", id)))["public_url"]; got != s.URL+path {
+		if got := servertest.ReadObject(t,
+			ada.Get(fmt.Sprintf("/things/%d/package-url", id)))["public_url"]; got != s.URL+path {
 			t.Errorf("package-url has the URL %v, want %s%s", got, s.URL, path)
 		}
 		whole := visitor.Get(path).Want(t, 200)
@@ -133,11 +138,14 @@ func TestZip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := map[string][]byte{"files/part.stl": stl, "files/PART (2).stl": append([]byte("other"), stl...), "images/look.png": png}
+		want := map[string][]byte{"files/part.stl": stl, "files/PART (2).stl": append([]byte("other"), stl...),
+			"images/look.png": png}
 		credits := map[string][]string{
-			"LICENSE.txt":      {"License: Creative Commons Attribution 4.0\nhttps://creativecommons.org/licenses/by/4.0/\n"},
-			"README.md":        {"# Set\n", "- Creator: [ada](<" + s.URL + "/ada>)\n", "- Page: " + s.URL, "(CC-BY-4.0)", "- Version: 20"},
-			"datapackage.json": {`"title": "Set"`, `"name": "CC-BY-4.0"`, `"path": "files/PART (2).stl"`, `"thingPath": "PART.stl"`},
+			"LICENSE.txt": {"License: Creative Commons Attribution 4.0\nhttps://creativecommons.org/licenses/by/4.0/\n"},
+			"README.md": {"# Set\n", "- Creator: [ada](<" + s.URL + "/ada>)\n", "- Page: " + s.URL, "(CC-BY-4.0)",
+				"- Version: 20"},
+			"datapackage.json": {`"title": "Set"`, `"name": "CC-BY-4.0"`, `"path": "files/PART (2).stl"`,
+				`"thingPath": "PART.stl"`},
 		}
 		for _, f := range z.File {
 			r, err := f.Open()
@@ -198,7 +206,8 @@ func TestTagURLs(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
 		id := ada.Thing("One")
-		ada.Finalize("thing", id, ada.Upload("a.stl", servertest.Mesh(t, "numpystl_HalfDonut_bin.stl"))).Want(t, http.StatusOK)
+		ada.Finalize("thing", id, ada.Upload("a.stl", servertest.Mesh(t, "numpystl_HalfDonut_bin.stl"))).
+			Want(t, http.StatusOK)
 		names := []string{"1/4 inch", "a//b", "/start", "50% off?"}
 		ada.Do(http.MethodPatch, "/things/"+servertest.ID(id), servertest.Object{"tags": names}).Want(t, http.StatusOK)
 		ada.Publish(id).Want(t, http.StatusOK)

@@ -42,7 +42,8 @@ func (c calibration) affordable() bool { return c.work() <= slack*(float64(c.Cos
 // like reports whether the cost and the work equal the calibrated ones within a factor of slack.
 func (c calibration) like(known calibration) bool {
 	within := func(a, b float64) bool { return a+parsingWork <= slack*(b+parsingWork) }
-	return within(c.work(), known.work()) && within(float64(c.Cost), float64(known.Cost)) && within(float64(known.Cost), float64(c.Cost))
+	return within(c.work(), known.work()) && within(float64(c.Cost), float64(known.Cost)) &&
+		within(float64(known.Cost), float64(c.Cost))
 }
 
 const calibrationTable = "testdata/amplification.tsv"
@@ -58,7 +59,10 @@ func TestCostsFollowTheWork(t *testing.T) {
 		found := make(map[string]calibration)
 		for _, p := range graphqltest.Probes(graph.New(nil).Schema(), "staff", worstRows) {
 			known, ok := table[p.Name]
-			c, accepted := m.measure(p.Document(1), func(c calibration) bool { return !*servertest.Update && c.affordable() && c.like(known) })
+			c, accepted := m.measure(p.Document(1), func(c calibration) bool {
+				return !*servertest.Update && c.affordable() &&
+					c.like(known)
+			})
 			if !accepted {
 				continue // more expensive than the limit
 			}
@@ -121,7 +125,8 @@ func newMeter(t *testing.T, s *servertest.Server) meter {
 			return err
 		}
 		defer tx.Rollback() // without effect after Commit
-		for _, statement := range append(graphqltest.WorstRows(owner, worstRows), "UPDATE things SET html_version = 1", "UPDATE users SET html_version = 1") {
+		for _, statement := range append(graphqltest.WorstRows(owner, worstRows), "UPDATE things SET html_version = 1",
+			"UPDATE users SET html_version = 1") {
 			if _, err := tx.ExecContext(t.Context(), statement); err != nil {
 				return fmt.Errorf("%.200s: %w", statement, err)
 			}
@@ -155,7 +160,8 @@ func (m meter) measure(document string, fine func(calibration) bool) (c calibrat
 func (m meter) once(document string) (c calibration, accepted bool) {
 	m.t.Helper()
 	statements, rows := m.s.RequestStatements(), m.s.RequestRows()
-	request := m.admin.Request(http.MethodPost, "/graphql", map[string]any{"query": document, "extensions": map[string]any{"cost": true}})
+	request := m.admin.Request(http.MethodPost, "/graphql",
+		map[string]any{"query": document, "extensions": map[string]any{"cost": true}})
 	request.Header.Set("Content-Type", "application/json")
 	r := m.admin.Send(request)
 	var said struct {
@@ -169,7 +175,8 @@ func (m meter) once(document string) (c calibration, accepted bool) {
 	if cost == 0 && !bytes.Contains(r.Bytes, []byte("costs")) && !bytes.Contains(r.Bytes, []byte("TOO_LARGE")) {
 		m.t.Errorf("%.300s: %.300s", document, r.Bytes)
 	}
-	return calibration{cost, m.s.RequestStatements() - statements, m.s.RequestRows() - rows, int64(len(r.Bytes) >> 10)}, cost > 0
+	return calibration{cost, m.s.RequestStatements() - statements, m.s.RequestRows() - rows, int64(len(r.Bytes) >> 10)},
+		cost > 0
 }
 
 func readCalibration(t *testing.T) map[string]calibration {

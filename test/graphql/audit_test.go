@@ -33,7 +33,8 @@ func node(t *testing.T, from string, script ...string) {
 	if err := os.CopyFS(dir, os.DirFS(from)); err != nil {
 		t.Fatal(err)
 	}
-	for _, command := range [][]string{{"npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"}, append([]string{"node"}, script...)} {
+	for _, command := range [][]string{{"npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"},
+		append([]string{"node"}, script...)} {
 		run := exec.CommandContext(t.Context(), command[0], command[1:]...)
 		run.Dir = dir
 		out, err := run.CombinedOutput()

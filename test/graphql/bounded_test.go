@@ -22,9 +22,12 @@ func TestChangedCursors(t *testing.T) {
 		ada := s.User("ada")
 		number := regexp.MustCompile(`:-?\d+:`)
 		for _, list := range []string{
-			`things(first: 1 AFTER) { pageInfo { endCursor } }`, `things(sort: POPULAR, first: 1 AFTER) { pageInfo { endCursor } }`,
-			`search(sort: NEWEST, first: 1 AFTER) { pageInfo { endCursor } }`, `search(query: "gear", first: 1 AFTER) { pageInfo { endCursor } }`,
-			`category(slug: "learning") { things(first: 1 AFTER) { pageInfo { endCursor } } }`, `comments(first: 1 AFTER) { pageInfo { endCursor } }`,
+			`things(first: 1 AFTER) { pageInfo { endCursor } }`,
+			`things(sort: POPULAR, first: 1 AFTER) { pageInfo { endCursor } }`,
+			`search(sort: NEWEST, first: 1 AFTER) { pageInfo { endCursor } }`,
+			`search(query: "gear", first: 1 AFTER) { pageInfo { endCursor } }`,
+			`category(slug: "learning") { things(first: 1 AFTER) { pageInfo { endCursor } } }`,
+			`comments(first: 1 AFTER) { pageInfo { endCursor } }`,
 		} {
 			r := ada.GraphQL("{ "+strings.Replace(list, "AFTER", "", 1)+" }", nil)
 			_, rest, ok := strings.Cut(string(r.Data), `"endCursor":"`)
@@ -36,8 +39,10 @@ func TestChangedCursors(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			timed := strings.Contains(list, "NEWEST") || strings.Contains(list, "category") || strings.HasPrefix(list, "things(first")
-			for _, key := range []string{"9223372036854775807", "-9223372036854775808", "253402300800000000", "-62135596800000001", "0"} {
+			timed := strings.Contains(list, "NEWEST") || strings.Contains(list, "category") ||
+				strings.HasPrefix(list, "things(first")
+			for _, key := range []string{"9223372036854775807", "-9223372036854775808", "253402300800000000",
+				"-62135596800000001", "0"} {
 				changed := base64.RawURLEncoding.EncodeToString([]byte(number.ReplaceAllString(string(plain), ":"+key+":")))
 				for _, argument := range []string{", after: ", ", before: "} {
 					r := ada.GraphQL("{ "+strings.Replace(list, "AFTER", fmt.Sprintf("%s%q", argument, changed), 1)+" }", nil)
@@ -73,7 +78,8 @@ func TestMakeCountOfUsers(t *testing.T) {
 				}
 				bob.Query(`{ user(username: "ada") { makeCount makes { totalCount } } }`, nil, &got)
 				if got.User.MakeCount != want || got.User.Makes.TotalCount != want {
-					t.Errorf("%s: makeCount is %d, and %d makes are listed, want %d", when, got.User.MakeCount, got.User.Makes.TotalCount, want)
+					t.Errorf("%s: makeCount is %d, and %d makes are listed, want %d", when, got.User.MakeCount,
+						got.User.Makes.TotalCount, want)
 				}
 				s.Fold()
 			}
@@ -84,11 +90,14 @@ func TestMakeCountOfUsers(t *testing.T) {
 		check("a draft", 0)
 		ada.Publish(thing).Want(t, 200)
 		check("published", 1)
-		admin.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "copied"}) { thing { id } } }`, servertest.Object{"id": thing}, new(any))
+		admin.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "copied"}) { thing { id } } }`,
+			servertest.Object{"id": thing}, new(any))
 		check("taken down", 0)
-		ada.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { id } } }`, servertest.Object{"id": thing}, new(any))
+		ada.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { id } } }`, servertest.Object{"id": thing},
+			new(any))
 		check("made while it was down", 0)
-		admin.Query(`mutation ($id: ID!) { restoreThing(input: {id: $id, reason: "not copied"}) { thing { id } } }`, servertest.Object{"id": thing}, new(any))
+		admin.Query(`mutation ($id: ID!) { restoreThing(input: {id: $id, reason: "not copied"}) { thing { id } } }`,
+			servertest.Object{"id": thing}, new(any))
 		check("restored", 2)
 	})
 }
@@ -100,7 +109,9 @@ func TestDeprecatedCallsAreBounded(t *testing.T) {
 		ctx, caller := context.Background(), auth.Caller{TokenID: 7}
 		rows := func() (rows, calls int) {
 			t.Helper()
-			if err := servertest.OpenDB(t, s).SQL().QueryRow("SELECT count(*), coalesce(sum(calls), 0) FROM deprecated_calls WHERE token_id = 7").Scan(&rows, &calls); err != nil {
+			if err := servertest.OpenDB(t, s).SQL().
+				QueryRow("SELECT count(*), coalesce(sum(calls), 0) FROM deprecated_calls WHERE token_id = 7").
+				Scan(&rows, &calls); err != nil {
 				t.Fatal(err)
 			}
 			return rows, calls
@@ -120,7 +131,8 @@ func TestDeprecatedCallsAreBounded(t *testing.T) {
 		if n, calls := rows(); n != 21 || calls != 300 {
 			t.Errorf("300 user agents made %d rows with %d calls, want 21 with 300", n, calls)
 		}
-		if _, err := servertest.OpenDB(t, s).SQL().Exec("UPDATE deprecated_calls SET last_at = '2020-01-01 00:00:00+00:00'"); err != nil {
+		if _, err := servertest.OpenDB(t, s).SQL().
+			Exec("UPDATE deprecated_calls SET last_at = '2020-01-01 00:00:00+00:00'"); err != nil {
 			t.Fatal(err)
 		}
 		note(9)
@@ -138,14 +150,17 @@ func TestSearchIsBounded(t *testing.T) {
 		for _, name := range []string{"X wing", "xylophone", "竜の像"} {
 			thing := ada.Thing(name)
 			ada.Finalize("thing", thing, ada.Upload("a.stl", []byte("solid "+name))).Want(t, 200)
-			ada.Query(`mutation ($id: ID!) { updateThing(input: {id: $id, description: "A model."}) { thing { id } } }`, servertest.Object{"id": thing}, new(any))
+			ada.Query(`mutation ($id: ID!) { updateThing(input: {id: $id, description: "A model."}) { thing { id } } }`,
+				servertest.Object{"id": thing}, new(any))
 			ada.Publish(thing).Want(t, 200)
 		}
-		for query, want := range map[string]string{"x": "X wing", "xy": "xylophone", "X-wing": "X wing", "竜": "竜の像", "w": ""} {
+		for query, want := range map[string]string{"x": "X wing", "xy": "xylophone", "X-wing": "X wing", "竜": "竜の像",
+			"w": ""} {
 			var got struct {
 				Search struct{ Nodes []struct{ Name string } }
 			}
-			ada.Query(`query ($q: String!) { search(query: $q) { nodes { ... on Thing { name } } } }`, servertest.Object{"q": query}, &got)
+			ada.Query(`query ($q: String!) { search(query: $q) { nodes { ... on Thing { name } } } }`,
+				servertest.Object{"q": query}, &got)
 			var names []string
 			for _, n := range got.Search.Nodes {
 				names = append(names, n.Name)
@@ -162,7 +177,8 @@ func TestSearchIsBounded(t *testing.T) {
 			}
 			return s.RequestStatements() - before
 		}
-		few, many := statements("aaaaa bbbbb ccccc"), statements("aaaaa bbbbb ccccc ddddd eeeee fffff ggggg hhhhh iiiii jjjjj")
+		few, many := statements("aaaaa bbbbb ccccc"),
+			statements("aaaaa bbbbb ccccc ddddd eeeee fffff ggggg hhhhh iiiii jjjjj")
 		if many != few || few == 0 {
 			t.Errorf("ten unknown words cost %d statements, three cost %d", many, few)
 		}
@@ -177,7 +193,8 @@ func TestHighlightsAreBounded(t *testing.T) {
 			thing := ada.Thing(name)
 			ada.Finalize("thing", thing, ada.Upload("a.stl", []byte("solid "+name))).Want(t, 200)
 			ada.Query(`mutation ($id: ID!, $text: String!) { updateThing(input: {id: $id, description: $text}) { thing { id } } }`,
-				servertest.Object{"id": thing, "text": strings.Repeat("word ", before) + "octocat " + strings.Repeat("word ", 1000)}, new(any))
+				servertest.Object{"id": thing, "text": strings.Repeat("word ", before) + "octocat " +
+					strings.Repeat("word ", 1000)}, new(any))
 			ada.Publish(thing).Want(t, 200)
 		}
 		var got struct {

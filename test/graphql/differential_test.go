@@ -45,7 +45,8 @@ func TestExecutorsAgree(t *testing.T) {
 		callers := callersOf(t, s, ada, bob)
 		answered, failed := 0, 0
 		for seed := range count {
-			q := randomQuery{Rand: rand.New(rand.NewPCG(uint64(seed), 7)), schema: ours.Schema(), ids: ids, variables: make(map[string]any)}
+			q := randomQuery{Rand: rand.New(rand.NewPCG(uint64(seed), 7)), schema: ours.Schema(), ids: ids,
+				variables: make(map[string]any)}
 			subscribes := seed%10 == 9
 			var text string
 			if subscribes {
@@ -56,7 +57,8 @@ func TestExecutorsAgree(t *testing.T) {
 			}
 			document, errs := gqlparser.LoadQueryWithRules(ours.Schema(), text, rules.NewDefaultRules())
 			// The generator does not check whether nested fragments conflict when they are merged.
-			if len(errs) > 0 && (strings.Contains(errs[0].Message, "introspection depth") || strings.Contains(errs[0].Message, "return conflicting types")) {
+			if len(errs) > 0 && (strings.Contains(errs[0].Message, "introspection depth") ||
+				strings.Contains(errs[0].Message, "return conflicting types")) {
 				continue
 			}
 			if errs != nil {
@@ -71,7 +73,8 @@ func TestExecutorsAgree(t *testing.T) {
 			for range 2 { // the second run uses the cached plan of the first
 				got, gotErrors := runQuery(ctx, ours, document, q.variables)
 				if got != want || !slices.Equal(gotErrors, wantErrors) {
-					t.Fatalf("query %d: %s\n%v\nours: %s\n%s\ngqlgen's: %s\n%s", seed, text, q.variables, got, gotErrors, want, wantErrors)
+					t.Fatalf("query %d: %s\n%v\nours: %s\n%s\ngqlgen's: %s\n%s", seed, text, q.variables, got, gotErrors, want,
+						wantErrors)
 				}
 			}
 			if want != "null" {

@@ -18,7 +18,8 @@ func TestUpdatedComment(t *testing.T) {
 			c.Query(`mutation ($id: ID!) { payload: `+mutation+` { comment { id createdAt updatedAt } } }`, variables, &v)
 			return v.Payload.Comment
 		}
-		made := change(bob, `createComment(input: {target: {type: THING, id: $id}, body: "Nice."})`, servertest.Object{"id": servertest.ID(servertest.PublishedThing(t, ada, "Vase"))})
+		made := change(bob, `createComment(input: {target: {type: THING, id: $id}, body: "Nice."})`,
+			servertest.Object{"id": servertest.ID(servertest.PublishedThing(t, ada, "Vase"))})
 		if made.UpdatedAt != made.CreatedAt {
 			t.Errorf("new: updated at %s, want %s", made.UpdatedAt, made.CreatedAt)
 		}
@@ -55,7 +56,8 @@ func TestUpdatedMake(t *testing.T) {
 			t.Errorf("new: updated at %s, want %s", last.UpdatedAt, last.CreatedAt)
 		}
 		png := servertest.Mesh(t, "lib3mf_thumbnail.png")
-		ids := strings.NewReplacer("$make", last.ID, "$a", servertest.ID(bob.Upload("a.png", png)), "$b", servertest.ID(bob.Upload("b.png", png)))
+		ids := strings.NewReplacer("$make", last.ID, "$a", servertest.ID(bob.Upload("a.png", png)), "$b",
+			servertest.ID(bob.Upload("b.png", png)))
 		for _, c := range []struct {
 			caller   *servertest.Client
 			mutation string

@@ -32,7 +32,8 @@ func TestEnumsAreCaseSensitive(t *testing.T) {
 						case len(r.Errors) != 1 || r.Code() != "BAD_USER_INPUT" || len(r.Errors[0].Extensions.Fields) != 1:
 							t.Errorf("%s with %v: got %s %+v, want BAD_USER_INPUT", document, variables, r.Data, r.Errors)
 						case fmt.Sprint(r.Errors[0].Extensions.Fields[0].Path) != fmt.Sprint(want):
-							t.Errorf("%s with %v: got the path %v, want %v", document, variables, r.Errors[0].Extensions.Fields[0].Path, want)
+							t.Errorf("%s with %v: got the path %v, want %v", document, variables,
+								r.Errors[0].Extensions.Fields[0].Path, want)
 						case !strings.HasSuffix(r.Errors[0].Message, allowed(schema, position.enum)):
 							t.Errorf("%s: got %q, want the allowed values", document, r.Errors[0].Message)
 						}
@@ -50,23 +51,30 @@ func TestEnumsAreCaseSensitive(t *testing.T) {
 			document  string
 			variables servertest.Object
 		}{
-			{`query ($id: ID!, $v: ImageFit!) { file(id: $id) { thumbnail(fit: $v) { url } } }`, servertest.Object{"id": file, "v": "contain"}},
-			{`query ($id: ID!, $v: ImageFormat) { file(id: $id) { thumbnail(format: $v) { url } } }`, servertest.Object{"id": file, "v": "png"}},
+			{`query ($id: ID!, $v: ImageFit!) { file(id: $id) { thumbnail(fit: $v) { url } } }`,
+				servertest.Object{"id": file, "v": "contain"}},
+			{`query ($id: ID!, $v: ImageFormat) { file(id: $id) { thumbnail(format: $v) { url } } }`,
+				servertest.Object{"id": file, "v": "png"}},
 			{`query ($id: ID!, $v: WebhookDeliveryState) { webhook(id: $id) { deliveries(state: $v) { nodes { id } } } }`,
 				servertest.Object{"id": webhook.CreateWebhook.Webhook.ID, "v": "failed"}},
 			{`mutation ($v: CollectionVisibility!) { createCollection(input: {name: "c", visibility: $v}) { collection { visibility } } }`, servertest.Object{"v": "private"}},
-			{`mutation ($v: Role!) { setUserRole(input: {username: "staff", role: $v, reason: "r"}) { user { id } } }`, servertest.Object{"v": "administrator"}},
+			{`mutation ($v: Role!) { setUserRole(input: {username: "staff", role: $v, reason: "r"}) { user { id } } }`,
+				servertest.Object{"v": "administrator"}},
 			{`query ($v: ThingSort!) { things(sort: $v) { nodes { id } } }`, servertest.Object{"v": "Popular"}},
-			{`query ($v: [License!]) { things(filter: {licenses: $v}) { nodes { id } } }`, servertest.Object{"v": []string{"GPL", "gpl"}}},
+			{`query ($v: [License!]) { things(filter: {licenses: $v}) { nodes { id } } }`,
+				servertest.Object{"v": []string{"GPL", "gpl"}}},
 			// Names that differ not only in case, which gqlparser rejects.
 			{`query ($v: ThingSort!) { things(sort: $v) { nodes { id } } }`, servertest.Object{"v": "BEST"}},
-			{`query ($v: ThingFilter!) { things(filter: $v) { nodes { id } } }`, servertest.Object{"v": servertest.Object{"licenses": []string{"CC", strings.Repeat("CC BY ", 100)}}}},
+			{`query ($v: ThingFilter!) { things(filter: $v) { nodes { id } } }`,
+				servertest.Object{"v": servertest.Object{"licenses": []string{"CC", strings.Repeat("CC BY ", 100)}}}},
 		} {
-			if r := admin.GraphQL(c.document, c.variables); r.Code() != "BAD_USER_INPUT" || !strings.Contains(r.Errors[0].Message, ": must be one of ") {
+			if r := admin.GraphQL(c.document, c.variables); r.Code() != "BAD_USER_INPUT" ||
+				!strings.Contains(r.Errors[0].Message, ": must be one of ") {
 				t.Errorf("%s with %v: got %s %+v", c.document, c.variables, r.Data, r.Errors)
 			}
 			for name := range schema.Types {
-				seen[name] = seen[name] || strings.Contains(c.document, "$v: "+name+")") || strings.Contains(c.document, "$v: "+name+"!)")
+				seen[name] = seen[name] || strings.Contains(c.document, "$v: "+name+")") ||
+					strings.Contains(c.document, "$v: "+name+"!)")
 			}
 		}
 		missing := slices.DeleteFunc(inputEnums(schema), func(name string) bool { return seen[name] })
@@ -141,7 +149,8 @@ func sampleInput(schema *ast.Schema, t *ast.Type) any {
 
 // callWith returns an operation that calls a root field with an input that has an enum in lower
 // case.
-func callWith(schema *ast.Schema, root *ast.Definition, field *ast.FieldDefinition, of *ast.ArgumentDefinition, position enumPosition) (string, servertest.Object) {
+func callWith(schema *ast.Schema, root *ast.Definition, field *ast.FieldDefinition, of *ast.ArgumentDefinition,
+	position enumPosition) (string, servertest.Object) {
 	variables := servertest.Object{of.Name: position.value}
 	var declared, passed []string
 	for _, a := range field.Arguments {
@@ -158,7 +167,8 @@ func callWith(schema *ast.Schema, root *ast.Definition, field *ast.FieldDefiniti
 	if schema.Types[field.Type.Name()].IsCompositeType() {
 		selection = " { __typename }"
 	}
-	return fmt.Sprintf("%s (%s) { %s(%s)%s }", strings.ToLower(root.Name), strings.Join(declared, ", "), field.Name, strings.Join(passed, ", "), selection), fillStrings(variables)
+	return fmt.Sprintf("%s (%s) { %s(%s)%s }", strings.ToLower(root.Name), strings.Join(declared, ", "), field.Name,
+		strings.Join(passed, ", "), selection), fillStrings(variables)
 }
 
 // fillStrings replaces nil, which stands for a text or an ID.

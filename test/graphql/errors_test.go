@@ -33,37 +33,49 @@ func TestAllFaultsOfAnInput(t *testing.T) {
 			limits         []int64
 		}{
 			{"create", create, servertest.Object{"input": input},
-				[]string{"input.name REQUIRED", "input.description TOO_LONG", "input.tags TOO_MANY", "input.ancestorIds TOO_MANY", "input.category NOT_FOUND"},
+				[]string{"input.name REQUIRED", "input.description TOO_LONG", "input.tags TOO_MANY", "input.ancestorIds TOO_MANY",
+					"input.category NOT_FOUND"},
 				[]int64{0, 65_535, 100, 20, 0}},
-			{"unknown category alone", create, servertest.Object{"input": servertest.Object{"name": "n", "license": "CC", "category": "None", "description": ""}},
+			{"unknown category alone", create, servertest.Object{"input": servertest.Object{"name": "n", "license": "CC",
+				"category": "None", "description": ""}},
 				[]string{"input.category NOT_FOUND"}, []int64{0}},
 			{"collection", `mutation ($input: CreateCollectionInput!) { createCollection(input: $input) { collection { id } } }`,
 				servertest.Object{"input": servertest.Object{"name": "", "description": strings.Repeat("x", 70_000)}},
 				[]string{"input.name REQUIRED", "input.description TOO_LONG"}, []int64{0, 65_535}},
 			{"update", `mutation ($input: UpdateThingInput!) { updateThing(input: $input) { thing { id } } }`,
-				servertest.Object{"input": servertest.Object{"id": thing, "name": "", "category": "None"}}, []string{"input.name REQUIRED", "input.category NOT_FOUND"}, []int64{0, 0}},
+				servertest.Object{"input": servertest.Object{"id": thing, "name": "", "category": "None"}},
+				[]string{"input.name REQUIRED", "input.category NOT_FOUND"}, []int64{0, 0}},
 			{"token", `mutation ($input: CreateTokenInput!) { createToken(input: $input) { secret } }`,
-				servertest.Object{"input": servertest.Object{"name": strings.Repeat("x", 201), "scopes": []string{}, "expiresAt": "2020-01-01T00:00:00Z"}},
+				servertest.Object{"input": servertest.Object{"name": strings.Repeat("x", 201), "scopes": []string{},
+					"expiresAt": "2020-01-01T00:00:00Z"}},
 				[]string{"input.name TOO_LONG", "input.scopes REQUIRED", "input.expiresAt OUT_OF_RANGE"}, []int64{200, 0, 0}},
 			{"webhook", `mutation ($input: CreateWebhookInput!) { createWebhook(input: $input) { secret } }`,
-				servertest.Object{"input": servertest.Object{"url": "http://a.example", "events": []string{}, "description": strings.Repeat("x", 201)}},
+				servertest.Object{"input": servertest.Object{"url": "http://a.example", "events": []string{},
+					"description": strings.Repeat("x", 201)}},
 				[]string{"input.url INVALID", "input.description TOO_LONG", "input.events REQUIRED"}, []int64{0, 200, 0}},
 			{"application", `mutation ($input: CreateApplicationInput!) { createApplication(input: $input) { clientSecret } }`,
 				servertest.Object{"input": servertest.Object{"name": "", "redirectUris": []string{"ftp://a", "b"}}},
 				[]string{"input.name REQUIRED", "input.redirectUris. INVALID", "input.redirectUris. INVALID"}, []int64{0, 0, 0}},
 			{"publish", `mutation ($id: ID!) { updateThing(input: {id: $id, description: ""}) { thing { id } } publishThing(input: {id: $id}) { thing { id } } }`,
-				servertest.Object{"id": thing}, []string{"input.id DESCRIPTION_REQUIRED", "input.id MODEL_REQUIRED"}, []int64{0, 0}},
+				servertest.Object{"id": thing}, []string{"input.id DESCRIPTION_REQUIRED", "input.id MODEL_REQUIRED"},
+				[]int64{0, 0}},
 			{"argument", `{ things(first: 101) { nodes { id } } }`, nil, []string{"first OUT_OF_RANGE"}, []int64{100}},
 			{"argument below 1", `{ things(first: 0) { nodes { id } } }`, nil, []string{"first OUT_OF_RANGE"}, []int64{0}},
-			{"literal beyond 32 bits", `{ things(first: 3000000000) { nodes { id } } }`, nil, []string{"first OUT_OF_RANGE"}, []int64{0}},
-			{"variable beyond 32 bits", `query ($n: Int) { things(first: $n) { nodes { id } } }`, servertest.Object{"n": -3_000_000_000},
+			{"literal beyond 32 bits", `{ things(first: 3000000000) { nodes { id } } }`, nil, []string{"first OUT_OF_RANGE"},
+				[]int64{0}},
+			{"variable beyond 32 bits", `query ($n: Int) { things(first: $n) { nodes { id } } }`,
+				servertest.Object{"n": -3_000_000_000},
 				[]string{"first OUT_OF_RANGE"}, []int64{0}},
-			{"variable beyond 64 bits", `query ($n: Int) { things(first: $n) { nodes { id } } }`, servertest.Object{"n": json.Number("30000000000000000000")},
+			{"variable beyond 64 bits", `query ($n: Int) { things(first: $n) { nodes { id } } }`,
+				servertest.Object{"n": json.Number("30000000000000000000")},
 				[]string{"first OUT_OF_RANGE"}, []int64{0}},
-			{"triangles beyond 64 bits", `query ($n: Int64) { things(filter: {minTriangles: $n}) { nodes { id } } }`, servertest.Object{"n": json.Number("30000000000000000000")},
+			{"triangles beyond 64 bits", `query ($n: Int64) { things(filter: {minTriangles: $n}) { nodes { id } } }`,
+				servertest.Object{"n": json.Number("30000000000000000000")},
 				[]string{"filter.minTriangles OUT_OF_RANGE"}, []int64{0}},
-			{"no integer", `query ($n: Int) { things(first: $n) { nodes { id } } }`, servertest.Object{"n": 1.5}, []string{"first INVALID"}, []int64{0}},
-			{"variable", `query ($id: ID!) { thing(id: $id) { id } }`, servertest.Object{"id": servertest.Object{}}, []string{"id INVALID"}, []int64{0}},
+			{"no integer", `query ($n: Int) { things(first: $n) { nodes { id } } }`, servertest.Object{"n": 1.5},
+				[]string{"first INVALID"}, []int64{0}},
+			{"variable", `query ($id: ID!) { thing(id: $id) { id } }`, servertest.Object{"id": servertest.Object{}},
+				[]string{"id INVALID"}, []int64{0}},
 		} {
 			client := ada
 			if c.name == "application" {
@@ -95,7 +107,8 @@ func TestAllFaultsOfAnInput(t *testing.T) {
 			Message string
 			Errors  []string
 		}
-		ada.Do("POST", "/things/", servertest.Object{"name": "", "license": "cc", "category": "Art", "tags": servertest.ManyErrors(101)}).Want(t, 400, &refused)
+		ada.Do("POST", "/things/", servertest.Object{"name": "", "license": "cc", "category": "Art",
+			"tags": servertest.ManyErrors(101)}).Want(t, 400, &refused)
 		if len(refused.Errors) != 2 || !strings.HasPrefix(refused.Message, "name: must not be blank; tags: ") {
 			t.Errorf("POST /things/: got %+v", refused)
 		}
@@ -110,21 +123,29 @@ func TestErrorsNameSentFields(t *testing.T) {
 		thing := ada.Thing("One")
 		var collection, comment struct{ ID int64 }
 		ada.Do("POST", "/collections", servertest.Object{"name": "Parts"}).Want(t, 200, &collection)
-		ada.Do("POST", fmt.Sprintf("/things/%d/comments", ada.Thing("Two")), servertest.Object{"body": "a"}).Want(t, 200, &comment)
+		ada.Do("POST", fmt.Sprintf("/things/%d/comments", ada.Thing("Two")), servertest.Object{"body": "a"}).
+			Want(t, 200, &comment)
 		long := strings.Repeat("x", 70_000)
 		for _, c := range []struct {
 			method, path string
 			body         any
 			want         []string
 		}{
-			{"POST", "/files/0/FinalizeFiles", servertest.Object{"pending_uploads": []any{}, "target_type": "thing", "target_id": thing}, []string{"pending_uploads"}},
-			{"POST", "/things", servertest.Object{"name": "A", "license": "cc", "category": "Art", "ancestors": servertest.ManyErrors(21)}, []string{"ancestors"}},
-			{"POST", "/things", servertest.Object{"name": "", "license": "cc", "category": "Art", "ancestors": servertest.ManyErrors(21)}, []string{"name", "ancestors"}},
-			{"PATCH", fmt.Sprint("/things/", thing), servertest.Object{"ancestors": servertest.ManyErrors(21), "tags": servertest.ManyErrors(101)}, []string{"tags", "ancestors"}},
-			{"PATCH", fmt.Sprint("/collections/", collection.ID), servertest.Object{"featured_thing_id": thing}, []string{"featured_thing_id"}},
+			{"POST", "/files/0/FinalizeFiles", servertest.Object{"pending_uploads": []any{}, "target_type": "thing",
+				"target_id": thing}, []string{"pending_uploads"}},
+			{"POST", "/things", servertest.Object{"name": "A", "license": "cc", "category": "Art",
+				"ancestors": servertest.ManyErrors(21)}, []string{"ancestors"}},
+			{"POST", "/things", servertest.Object{"name": "", "license": "cc", "category": "Art",
+				"ancestors": servertest.ManyErrors(21)}, []string{"name", "ancestors"}},
+			{"PATCH", fmt.Sprint("/things/", thing), servertest.Object{"ancestors": servertest.ManyErrors(21),
+				"tags": servertest.ManyErrors(101)}, []string{"tags", "ancestors"}},
+			{"PATCH", fmt.Sprint("/collections/", collection.ID), servertest.Object{"featured_thing_id": thing},
+				[]string{"featured_thing_id"}},
 			{"PATCH", "/users/me", servertest.Object{"first_name": long}, []string{"first_name"}},
-			{"PATCH", "/users/me", servertest.Object{"first_name": long, "last_name": long}, []string{"first_name", "last_name"}},
-			{"POST", fmt.Sprintf("/things/%d/comments", thing), servertest.Object{"body": "a", "parent_id": comment.ID}, []string{"parent_id"}},
+			{"PATCH", "/users/me", servertest.Object{"first_name": long, "last_name": long},
+				[]string{"first_name", "last_name"}},
+			{"POST", fmt.Sprintf("/things/%d/comments", thing), servertest.Object{"body": "a", "parent_id": comment.ID},
+				[]string{"parent_id"}},
 			{"GET", "/search/?term=" + long[:300], nil, []string{"term"}},
 			{"GET", "/search/" + long[:300], nil, []string{"term"}},
 			{"GET", "/users/me/search/" + long[:300], nil, []string{"term"}},
@@ -177,34 +198,51 @@ func TestFaultsNameSentInputs(t *testing.T) {
 		}`, servertest.Object{"file": attached, "other": other}, &made)
 		staged, collection := made.StageUpload.Upload.FileID, made.CreateCollection.Collection.ID
 		for _, c := range []struct{ mutation, message, path, code string }{
-			{`likeThing(input: {id: ` + thing + `}) { thing { id } }`, "id: thing " + thing + " is your own", "[input id]", "INVALID"},
-			{`toggle(input: {what: LIKE, target: {type: THING, id: ` + thing + `}}) { isOn }`, "target: thing " + thing + " is your own", "[input target]", "INVALID"},
-			{`createComment(input: {body: "a"}) { comment { id } }`, "target: is missing: a comment is on a thing or a make, or replies to another", "[input target]", "REQUIRED"},
-			{`finalizeFiles(input: {files: [{id: ` + model + `}, {id: 9999}], target: {type: THING, id: ` + thing + `}}) { files { id } }`,
+			{`likeThing(input: {id: ` + thing + `}) { thing { id } }`, "id: thing " + thing + " is your own", "[input id]",
+				"INVALID"},
+			{`toggle(input: {what: LIKE, target: {type: THING, id: ` + thing + `}}) { isOn }`, "target: thing " + thing +
+				" is your own", "[input target]", "INVALID"},
+			{`createComment(input: {body: "a"}) { comment { id } }`,
+				"target: is missing: a comment is on a thing or a make, or replies to another", "[input target]", "REQUIRED"},
+			{`finalizeFiles(input: {files: [{id: ` + model + `}, {id: 9999}], target: {type: THING, id: ` + thing +
+				`}}) { files { id } }`,
 				"pending upload 9999 does not exist", "[input files 1 id]", "NOT_FOUND"},
-			{`createThing(input: {name: "n", license: CC, category: "Art", files: [{id: ` + model + `}, {id: 9999}]}) { thing { id } }`,
+			{`createThing(input: {name: "n", license: CC, category: "Art", files: [{id: ` + model +
+				`}, {id: 9999}]}) { thing { id } }`,
 				"pending upload 9999 does not exist", "[input files 1 id]", "NOT_FOUND"},
-			{`finalizeFiles(input: {files: [{id: ` + attached + `}], target: {type: THING, id: ` + thing + `}}) { files { id } }`,
+			{`finalizeFiles(input: {files: [{id: ` + attached + `}], target: {type: THING, id: ` + thing +
+				`}}) { files { id } }`,
 				"file " + attached + " is already attached to thing " + other, "[input files 0 id]", "DUPLICATE"},
-			{`finalizeFiles(input: {files: [{id: ` + model + `}, {id: ` + staged + `}], target: {type: THING, id: ` + thing + `}}) { files { id } }`,
+			{`finalizeFiles(input: {files: [{id: ` + model + `}, {id: ` + staged + `}], target: {type: THING, id: ` + thing +
+				`}}) { files { id } }`,
 				"pending upload " + staged + " has no bytes yet", "[input files 1 id]", "NOT_FOUND"},
-			{`updateThing(input: {id: ` + thing + `, ancestorIds: [` + other + `, 9999]}) { thing { id } }`, "thing 9999 does not exist", "[input ancestorIds 1]", "NOT_FOUND"},
-			{`moveThings(input: {collectionId: ` + collection + `, thingIds: [9999, ` + other + `]}) { thingIds }`, "thing 9999 does not exist", "[input thingIds 0]", "NOT_FOUND"},
-			{`addToCollection(input: {collectionId: ` + collection + `, thingId: 9999}) { collection { id } }`, "thing 9999 does not exist", "[input thingId]", "NOT_FOUND"},
-			{`moveThings(input: {collectionId: ` + collection + `, fromCollectionId: 9999, thingIds: [` + other + `]}) { thingIds }`,
+			{`updateThing(input: {id: ` + thing + `, ancestorIds: [` + other + `, 9999]}) { thing { id } }`,
+				"thing 9999 does not exist", "[input ancestorIds 1]", "NOT_FOUND"},
+			{`moveThings(input: {collectionId: ` + collection + `, thingIds: [9999, ` + other + `]}) { thingIds }`,
+				"thing 9999 does not exist", "[input thingIds 0]", "NOT_FOUND"},
+			{`addToCollection(input: {collectionId: ` + collection + `, thingId: 9999}) { collection { id } }`,
+				"thing 9999 does not exist", "[input thingId]", "NOT_FOUND"},
+			{`moveThings(input: {collectionId: ` + collection + `, fromCollectionId: 9999, thingIds: [` + other +
+				`]}) { thingIds }`,
 				"collection 9999 does not exist", "[input fromCollectionId]", "NOT_FOUND"},
-			{`reorderFiles(input: {target: {type: THING, id: ` + other + `}, fileIds: [` + attached + `, ` + attached + `]}) { files { id } }`,
+			{`reorderFiles(input: {target: {type: THING, id: ` + other + `}, fileIds: [` + attached + `, ` + attached +
+				`]}) { files { id } }`,
 				"fileIds: " + attached + " is given twice", "[input fileIds]", "DUPLICATE"},
 			{`reorderFiles(input: {target: {type: THING, id: ` + other + `}, fileIds: [` + model + `]}) { files { id } }`,
 				"fileIds: " + model + " is not on thing " + other, "[input fileIds]", "INVALID"},
 			{`deletePendingUpload(input: {id: ` + attached + `}) { deletedId }`,
 				"file " + attached + " is finalized: it is not a pending upload any more", "[input id]", "INVALID"},
 			{`createMake(input: {thingId: 9999}) { make { id } }`, "thing 9999 does not exist", "[input thingId]", "NOT_FOUND"},
-			{`createComment(input: {parentId: 9999, body: "a"}) { comment { id } }`, "comment 9999 does not exist", "[input parentId]", "NOT_FOUND"},
-			{`createMake(input: {thingId: ` + thing + `, pictureName: " "}) { make { id } }`, "pictureName: the file name must not be blank", "[input pictureName]", "REQUIRED"},
-			{`stageUpload(input: {name: "..", target: {type: THING, id: ` + thing + `}}) { upload { fileId } }`, `name: the file name must not be ".."`, "[input name]", "INVALID"},
-			{`finalizeFiles(input: {files: [], target: {type: THING, id: ` + thing + `}}) { files { id } }`, "files: must have at least one entry", "[input files]", "REQUIRED"},
-			{`updateProfile(input: {avatarId: ` + model + `}) { user { id } }`, "the avatar of a user must be one image (PNG, JPEG, GIF, WebP or AVIF)", "[input avatarId]", "INVALID"},
+			{`createComment(input: {parentId: 9999, body: "a"}) { comment { id } }`, "comment 9999 does not exist",
+				"[input parentId]", "NOT_FOUND"},
+			{`createMake(input: {thingId: ` + thing + `, pictureName: " "}) { make { id } }`,
+				"pictureName: the file name must not be blank", "[input pictureName]", "REQUIRED"},
+			{`stageUpload(input: {name: "..", target: {type: THING, id: ` + thing + `}}) { upload { fileId } }`,
+				`name: the file name must not be ".."`, "[input name]", "INVALID"},
+			{`finalizeFiles(input: {files: [], target: {type: THING, id: ` + thing + `}}) { files { id } }`,
+				"files: must have at least one entry", "[input files]", "REQUIRED"},
+			{`updateProfile(input: {avatarId: ` + model + `}) { user { id } }`,
+				"the avatar of a user must be one image (PNG, JPEG, GIF, WebP or AVIF)", "[input avatarId]", "INVALID"},
 		} {
 			r := ada.GraphQL(`mutation { `+c.mutation+` }`, nil)
 			if len(r.Errors) != 1 || len(r.Errors[0].Extensions.Fields) != 1 {
@@ -213,7 +251,8 @@ func TestFaultsNameSentInputs(t *testing.T) {
 			}
 			fault := r.Errors[0].Extensions.Fields[0]
 			if r.Errors[0].Message != c.message || fmt.Sprint(fault.Path) != c.path || string(fault.Code) != c.code {
-				t.Errorf("%s: got %q at %v, %s; want %q at %s, %s", c.mutation, r.Errors[0].Message, fault.Path, fault.Code, c.message, c.path, c.code)
+				t.Errorf("%s: got %q at %v, %s; want %q at %s, %s", c.mutation, r.Errors[0].Message, fault.Path, fault.Code,
+					c.message, c.path, c.code)
 			}
 		}
 	})
@@ -235,8 +274,10 @@ func TestDocumentErrors(t *testing.T) {
 	if result := ada.GraphQL("{ mee { id } }", nil); !strings.Contains(result.Errors[0].Message, `Did you mean "me"`) {
 		t.Errorf("got %+v, want a suggestion", result.Errors)
 	}
-	unknown := servertest.Object{"extensions": servertest.Object{"persistedQuery": servertest.Object{"version": 1, "sha256Hash": strings.Repeat("0", 64)}}}
-	if r := servertest.Asked(ada, unknown); !strings.Contains(string(r.Bytes), `"message":"PersistedQueryNotFound","extensions":{"code":"PERSISTED_QUERY_NOT_FOUND"}`) {
+	unknown := servertest.Object{"extensions": servertest.Object{"persistedQuery": servertest.Object{"version": 1,
+		"sha256Hash": strings.Repeat("0", 64)}}}
+	if r := servertest.Asked(ada, unknown); !strings.Contains(string(r.Bytes),
+		`"message":"PersistedQueryNotFound","extensions":{"code":"PERSISTED_QUERY_NOT_FOUND"}`) {
 		t.Errorf("unknown hash: got %s", r.Bytes)
 	}
 }

@@ -25,8 +25,10 @@ func TestReadTogether(t *testing.T) {
 		g := &gallery{s: s, db: servertest.OpenDB(t, s)}
 		bob.Query(`mutation { createCollection(input: {name: "Things"}) { collection { id } } }`, nil, new(any))
 		thing := ada.Thing("Gear")
-		vars := servertest.Object{"id": fmt.Sprint(thing), "avatar": servertest.ID(ada.Upload("a.png", servertest.Mesh(t, "lib3mf_thumbnail.png")))}
-		ada.Finalize("thing", thing, ada.Upload("a.stl", []byte("solid a")), ada.Upload("a.txt", []byte("A text."))).Want(t, 200)
+		vars := servertest.Object{"id": fmt.Sprint(thing),
+			"avatar": servertest.ID(ada.Upload("a.png", servertest.Mesh(t, "lib3mf_thumbnail.png")))}
+		ada.Finalize("thing", thing, ada.Upload("a.stl", []byte("solid a")), ada.Upload("a.txt", []byte("A text."))).
+			Want(t, 200)
 		ada.Query(`mutation ($id: ID!, $avatar: ID!) {
 			updateThing(input: {id: $id, category: "math-art", tags: ["Gear \"one\"", "Zahnräder", "a_b"], description: "**Made** for a test.", instructions: "Print it."}) { thing { id } }
 			publishThing(input: {id: $id}) { thing { id } }
@@ -45,7 +47,8 @@ func TestReadTogether(t *testing.T) {
 			{"no marks", func() {}},
 			{"liked", func() { mark("likeThing"); yes++ }},
 			{"collected", func() {
-				bob.Query(`mutation ($id: ID!) { addToCollection(input: {collectionId: 1, thingId: $id}) { collection { id } } }`, vars, new(any))
+				bob.Query(`mutation ($id: ID!) { addToCollection(input: {collectionId: 1, thingId: $id}) { collection { id } } }`,
+					vars, new(any))
 				yes++
 			}},
 			{"followed", func() {

@@ -67,7 +67,8 @@ func TestGallery(t *testing.T) {
 		}
 		g := newGallery(t, s)
 		g.addPictures(t)
-		callers := map[string]*servertest.Client{"": g.ada, "visitor": s.User("visitor"), "staff": s.Client(s.Token("staff", auth.Read, auth.Write, auth.Admin))}
+		callers := map[string]*servertest.Client{"": g.ada, "visitor": s.User("visitor"),
+			"staff": s.Client(s.Token("staff", auth.Read, auth.Write, auth.Admin))}
 		of := map[string]expense{}
 		// Use the minimum of at least two rounds, because the first one fills caches.
 		for round, more := 0, true; more && round < 10; round++ {
@@ -75,7 +76,8 @@ func TestGallery(t *testing.T) {
 			callers["guest"] = s.User("guest") // deletes the account in each round
 			values := map[string]string{
 				"service": service.URL,
-				"thing":   g.thing, "remix": g.remix, "make": g.make, "collection": g.collection, "comment": g.comment, "file": g.file, "user": servertest.NodeID(t, g.ada),
+				"thing":   g.thing, "remix": g.remix, "make": g.make, "collection": g.collection, "comment": g.comment,
+				"file": g.file, "user": servertest.NodeID(t, g.ada),
 			}
 			for _, use := range galleryUses {
 				name, _, _ := strings.Cut(use.document, " (")
@@ -107,10 +109,12 @@ func TestGallery(t *testing.T) {
 		if lite[name].cost != pg[name].cost || lite[name].bytes != pg[name].bytes {
 			t.Errorf("%s: takes %+v on SQLite and %+v on PostgreSQL", name, lite[name], pg[name])
 		}
-		if n := max(lite[name].statements, pg[name].statements); slices.Contains(galleryPages, name) && n > maxPageStatements {
+		if n := max(lite[name].statements, pg[name].statements); slices.Contains(galleryPages, name) &&
+			n > maxPageStatements {
 			t.Errorf("%s: takes %d statements, want at most %d", name, n, maxPageStatements)
 		}
-		table += fmt.Sprintf("%s\t%d\t%d\t%d\t%d\n", name, lite[name].cost, lite[name].statements, pg[name].statements, lite[name].bytes)
+		table += fmt.Sprintf("%s\t%d\t%d\t%d\t%d\n", name, lite[name].cost, lite[name].statements, pg[name].statements,
+			lite[name].bytes)
 	}
 	if *servertest.Update {
 		if err := os.WriteFile(galleryTable, []byte(table), 0o644); err != nil {
@@ -128,17 +132,20 @@ func (g *gallery) addPictures(t *testing.T) {
 	for i, name := range []string{"ada", "bob"} {
 		user := g.s.Client(g.s.Token(name, auth.Read, auth.Write))
 		avatar := servertest.Image(t, uint32(i))
-		user.Query(`mutation ($id: ID!) { updateProfile(input: {avatarId: $id}) { user { id } } }`, servertest.Object{"id": servertest.ID(user.Upload("a.png", avatar))}, new(any))
+		user.Query(`mutation ($id: ID!) { updateProfile(input: {avatarId: $id}) { user { id } } }`,
+			servertest.Object{"id": servertest.ID(user.Upload("a.png", avatar))}, new(any))
 	}
 	g.exec(t, "UPDATE previews SET state = 'done', picture = 'png', width = 640, height = 480")
 }
 
 // run sends the text of the document, and adds the created object to the values.
-func (u galleryUse) run(t *testing.T, s *servertest.Server, c *servertest.Client, text string, values map[string]string) expense {
+func (u galleryUse) run(t *testing.T, s *servertest.Server, c *servertest.Client, text string,
+	values map[string]string) expense {
 	t.Helper()
 	var variables servertest.Object
 	if u.variables != "" {
-		if err := json.Unmarshal([]byte(os.Expand(u.variables, func(name string) string { return values[name] })), &variables); err != nil {
+		if err := json.Unmarshal([]byte(os.Expand(u.variables, func(name string) string { return values[name] })),
+			&variables); err != nil {
 			t.Fatalf("%s: %v", u.document, err)
 		}
 	}
@@ -159,7 +166,8 @@ func (u galleryUse) run(t *testing.T, s *servertest.Server, c *servertest.Client
 		}
 		data = result.Data
 	} else {
-		request := c.Request(http.MethodPost, "/graphql", servertest.Object{"query": text, "variables": variables, "extensions": servertest.Object{"cost": true}})
+		request := c.Request(http.MethodPost, "/graphql", servertest.Object{"query": text, "variables": variables,
+			"extensions": servertest.Object{"cost": true}})
 		request.Header.Set("Content-Type", "application/json")
 		var response struct {
 			Data       json.RawMessage
@@ -200,7 +208,8 @@ func textAt(t *testing.T, data json.RawMessage, at string) string {
 	return text
 }
 
-var unsteady = regexp.MustCompile(`"lastUsedAt":(null|"[^"]+")|\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)|expires=\d+|signature=[\w-]+|"value":"[^"]*"|"(id|fileId|startCursor|endCursor)":"[^"]*"|/\d+`)
+var unsteady = regexp.MustCompile(
+	`"lastUsedAt":(null|"[^"]+")|\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)|expires=\d+|signature=[\w-]+|"value":"[^"]*"|"(id|fileId|startCursor|endCursor)":"[^"]*"|/\d+`)
 
 // steady removes from a response what differs from run to run: times, IDs, signatures and the
 // server's address. Cursors contain IDs, and PostgreSQL may skip some. It also removes the last use

@@ -60,7 +60,8 @@ func TestHostileDocuments(t *testing.T) {
 			}
 		}
 	}
-	servertest.Decode(t, nobody.GraphQL(`{ __schema { types { name fields { name type { ofType { ofType { ofType { ofType { name } } } } } } } } }`, nil), new(any))
+	servertest.Decode(t,
+		nobody.GraphQL(`{ __schema { types { name fields { name type { ofType { ofType { ofType { ofType { name } } } } } } } } }`, nil), new(any))
 }
 
 func aliases(n int) string {
@@ -79,8 +80,10 @@ func TestHostileRequests(t *testing.T) {
 			r := c.Request("POST", "/graphql", request.Body(0))
 			r.Header.Set("Content-Type", "application/json")
 			response := c.Send(r)
-			if response.StatusCode >= 500 || len(response.Bytes) >= 96<<10 || !json.Valid(response.Bytes) || strings.Contains(string(response.Bytes), `"INTERNAL"`) {
-				t.Errorf("%s, by %s: got %d, %d bytes, %.200s, want JSON below 96 KiB without an internal error", request.Name, name, response.StatusCode, len(response.Bytes), response.Bytes)
+			if response.StatusCode >= 500 || len(response.Bytes) >= 96<<10 || !json.Valid(response.Bytes) ||
+				strings.Contains(string(response.Bytes), `"INTERNAL"`) {
+				t.Errorf("%s, by %s: got %d, %d bytes, %.200s, want JSON below 96 KiB without an internal error", request.Name,
+					name, response.StatusCode, len(response.Bytes), response.Bytes)
 			}
 		}
 	}
@@ -90,7 +93,8 @@ func TestHostileRequests(t *testing.T) {
 // about its schema.
 func TestHardened(t *testing.T) {
 	const misspelt = `query asked($n: String) { things(name: $n) { nodes { id } } }`
-	mine := []string{`{ me { id } }`, `query introspect { __schema { types { name } } }`, `query by($id: ID!) { thing(id: $id) { name } }`}
+	mine := []string{`{ me { id } }`, `query introspect { __schema { types { name } } }`,
+		`query by($id: ID!) { thing(id: $id) { name } }`}
 	s := servertest.Start(t, "sqlite", servertest.Hardened(t, mine...))
 	ada := s.User("ada")
 	for _, text := range []string{mine[0], mine[0] + "\n", "\n  " + mine[0] + "\r\n\t"} {
@@ -106,20 +110,26 @@ func TestHardened(t *testing.T) {
 	servertest.Decode(t, ada.GraphQL(stored[at].Text, map[string]any{"thing_id": thing}), new(any))
 	servertest.Decode(t, ada.GraphQL(graphiql.Examples()[0].Query, nil), new(any))
 	up := graphiql.Examples()[2]
-	servertest.Decode(t, ada.GraphQLUpload(up.Query, map[string]any{"file": nil}, "file", "a.stl", []byte("solid a\nendsolid a\n")), new(any))
+	servertest.Decode(t, ada.GraphQLUpload(up.Query, map[string]any{"file": nil}, "file", "a.stl",
+		[]byte("solid a\nendsolid a\n")), new(any))
 	// A document can be requested by its hash alone.
 	id := graphqlhttp.Document{Text: mine[2]}.ID()
-	body := servertest.Object{"variables": servertest.Object{"id": thing}, "extensions": servertest.Object{"persistedQuery": servertest.Object{"version": 1, "sha256Hash": id}}}
+	body := servertest.Object{"variables": servertest.Object{"id": thing},
+		"extensions": servertest.Object{"persistedQuery": servertest.Object{"version": 1, "sha256Hash": id}}}
 	if r := servertest.Asked(ada, body); !strings.Contains(string(r.Bytes), `"Fox"`) {
 		t.Errorf("by hash: got %d %s, want Fox", r.StatusCode, r.Bytes)
 	}
-	for _, document := range []string{misspelt, `{ me { id  } }`, `{ __schema { types { name } } }`, `{ __type(name: "Query") { name } }`, `{ me { usernam } }`, `{`} {
+	for _, document := range []string{misspelt, `{ me { id  } }`, `{ __schema { types { name } } }`,
+		`{ __type(name: "Query") { name } }`, `{ me { usernam } }`, `{`} {
 		if r := ada.GraphQL(document, nil); r.Code() != "FORBIDDEN" || strings.Contains(r.Errors[0].Message, "username") {
 			t.Errorf("%s: got %s %+v, want FORBIDDEN without suggestions", document, r.Data, r.Errors)
 		}
-		body := servertest.Object{"query": document, "extensions": servertest.Object{"persistedQuery": servertest.Object{"version": 1, "sha256Hash": graphqlhttp.Document{Text: document}.ID()}}}
+		body := servertest.Object{"query": document,
+			"extensions": servertest.Object{"persistedQuery": servertest.Object{"version": 1,
+				"sha256Hash": graphqlhttp.Document{Text: document}.ID()}}}
 		for range 2 {
-			if r := servertest.Asked(ada, body); !strings.Contains(string(r.Bytes), `"FORBIDDEN"`) && !strings.Contains(string(r.Bytes), `"PersistedQueryNotFound"`) {
+			if r := servertest.Asked(ada, body); !strings.Contains(string(r.Bytes), `"FORBIDDEN"`) &&
+				!strings.Contains(string(r.Bytes), `"PersistedQueryNotFound"`) {
 				t.Errorf("%s by hash: got %d %s, want FORBIDDEN or PersistedQueryNotFound", document, r.StatusCode, r.Bytes)
 			}
 			delete(body, "query")
@@ -138,7 +148,8 @@ func TestHardened(t *testing.T) {
 // TestAllowedMethods checks that a method that /graphql does not have is refused with a list of
 // those that it has.
 func TestAllowedMethods(t *testing.T) {
-	for want, options := range map[string][]func(*config.Settings){"GET, HEAD, POST": nil, "POST": {servertest.Hardened(t, `{ me { id } }`)}} {
+	for want, options := range map[string][]func(*config.Settings){"GET, HEAD, POST": nil,
+		"POST": {servertest.Hardened(t, `{ me { id } }`)}} {
 		s := servertest.Start(t, "sqlite", options...)
 		r := s.User("ada").Do("PUT", "/graphql", nil)
 		r.Want(t, 405)
@@ -150,14 +161,16 @@ func TestAllowedMethods(t *testing.T) {
 
 // TestDocumentsAreChecked checks that an invalid document is reported at the start, with its file.
 func TestDocumentsAreChecked(t *testing.T) {
-	for text, want := range map[string]string{"{ nothing }": "Cannot query field", "": "no operation", "{": "Expected Name"} {
+	for text, want := range map[string]string{"{ nothing }": "Cannot query field", "": "no operation",
+		"{": "Expected Name"} {
 		settings := servertest.Settings(t, "sqlite")
 		servertest.Hardened(t, "{ me { id } }", text)(&settings)
 		a, err := server.Open(t.Context(), settings, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := a.Handler(t.Context()); err == nil || !strings.Contains(err.Error(), "1.graphql") || !strings.Contains(err.Error(), want) {
+		if _, err := a.Handler(t.Context()); err == nil || !strings.Contains(err.Error(), "1.graphql") ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 		if err := a.Close(); err != nil {
@@ -204,7 +217,8 @@ func TestCostIsReported(t *testing.T) {
 		}
 	}
 	cost := func(c *servertest.Client, query string) (got told) {
-		servertest.Asked(c, servertest.Object{"query": query, "extensions": servertest.Object{"cost": true}}).Want(t, 200, &got)
+		servertest.Asked(c, servertest.Object{"query": query, "extensions": servertest.Object{"cost": true}}).
+			Want(t, 200, &got)
 		return got
 	}
 	var quiet told
@@ -212,7 +226,8 @@ func TestCostIsReported(t *testing.T) {
 	if quiet.Extensions != nil {
 		t.Errorf("without a request for the cost: got %+v, want no extensions", quiet)
 	}
-	if got := cost(ada, "{me{id}}").Extensions.Cost; got.Requested != 11 || got.Limit != 50_000 || got.Remaining != 100_000-22 {
+	if got := cost(ada, "{me{id}}").Extensions.Cost; got.Requested != 11 || got.Limit != 50_000 ||
+		got.Remaining != 100_000-22 {
 		t.Errorf("%+v", got)
 	}
 	const dear = "{things(first:100){nodes{creator{things(first:100){nodes{id name}}}}}}"
@@ -239,7 +254,8 @@ func TestResponseIsBounded(t *testing.T) {
 	s := servertest.Start(t, "sqlite")
 	ada := s.User("ada")
 	thing := ada.Thing("Fox")
-	ada.Do("PATCH", fmt.Sprintf("/things/%d", thing), servertest.Object{"description": strings.Repeat("ä", 65_000)}).Want(t, 200)
+	ada.Do("PATCH", fmt.Sprintf("/things/%d", thing), servertest.Object{"description": strings.Repeat("ä", 65_000)}).
+		Want(t, 200)
 	var all strings.Builder
 	for i := range 64 {
 		fmt.Fprintf(&all, "a%d:description ", i)

@@ -43,9 +43,11 @@ type part struct {
 
 func (l walked) ask(c *servertest.Client, args servertest.Object) *servertest.Result {
 	_, name, _ := strings.Cut(l.field, ".")
-	list := "list: " + name + "(first: $first, after: $after, last: $last, before: $before, " + l.args + ") { edges { cursor node { " + l.key +
+	list := "list: " + name + "(first: $first, after: $after, last: $last, before: $before, " + l.args +
+		") { edges { cursor node { " + l.key +
 		" } } nodes { " + l.key + " } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } totalCount }"
-	return c.GraphQL("query ($first: Int, $after: String, $last: Int, $before: String) { "+strings.Replace(l.open, "LIST", list, 1)+" }", args)
+	return c.GraphQL("query ($first: Int, $after: String, $last: Int, $before: String) { "+strings.Replace(l.open, "LIST",
+		list, 1)+" }", args)
 }
 
 // part requests a page of the list, which must succeed.
@@ -98,7 +100,8 @@ func (l walked) walk(t *testing.T, c *servertest.Client, want []string) {
 		}
 		next, previous := to < len(want), from > 0
 		if p.PageInfo.HasNextPage != next || p.PageInfo.HasPreviousPage != previous {
-			t.Errorf("%s: hasNextPage %v, hasPreviousPage %v, want %v, %v", what, p.PageInfo.HasNextPage, p.PageInfo.HasPreviousPage, next, previous)
+			t.Errorf("%s: hasNextPage %v, hasPreviousPage %v, want %v, %v", what, p.PageInfo.HasNextPage,
+				p.PageInfo.HasPreviousPage, next, previous)
 		}
 		if p.TotalCount != len(want) {
 			t.Errorf("%s: totalCount %d, want %d", what, p.TotalCount, len(want))
@@ -124,8 +127,11 @@ func (l walked) walk(t *testing.T, c *servertest.Client, want []string) {
 		}
 		before = *p.PageInfo.StartCursor
 	}
-	for way, args := range map[string]servertest.Object{"after the last": {"after": after, "first": step}, "before the first": {"before": before, "last": step}, "on a page beyond": {"after": graph.PageCursor(1000), "first": step}} {
-		if p := l.part(t, c, args); len(p.keys(t, way)) > 0 || way != "before the first" && p.PageInfo.HasNextPage || way == "before the first" && p.PageInfo.HasPreviousPage {
+	for way, args := range map[string]servertest.Object{"after the last": {"after": after, "first": step},
+		"before the first": {"before": before, "last": step}, "on a page beyond": {"after": graph.PageCursor(1000),
+			"first": step}} {
+		if p := l.part(t, c, args); len(p.keys(t, way)) > 0 || way != "before the first" && p.PageInfo.HasNextPage ||
+			way == "before the first" && p.PageInfo.HasPreviousPage {
 			t.Errorf("%v %s: %+v, want nothing", l, way, p)
 		}
 	}
@@ -140,10 +146,15 @@ func (l walked) refuses(t *testing.T, c *servertest.Client, alien string) {
 		args  servertest.Object
 		field string
 	}{
-		{servertest.Object{"first": 0}, "first"}, {servertest.Object{"first": -1}, "first"}, {servertest.Object{"first": 101}, "first"},
-		{servertest.Object{"last": 0}, "last"}, {servertest.Object{"last": 101}, "last"}, {servertest.Object{"first": 1, "last": 1}, "last"},
-		{servertest.Object{"after": "page:0"}, "after"}, {servertest.Object{"after": "page:1", "before": own}, "after"}, {servertest.Object{"after": "page:1", "last": 1}, "after"},
-		{servertest.Object{"after": "garbage"}, "after"}, {servertest.Object{"before": "garbage"}, "before"}, {servertest.Object{"after": ""}, "after"}, {servertest.Object{"after": own[:4]}, "after"}, {servertest.Object{"after": own + "!"}, "after"},
+		{servertest.Object{"first": 0}, "first"}, {servertest.Object{"first": -1}, "first"},
+		{servertest.Object{"first": 101}, "first"},
+		{servertest.Object{"last": 0}, "last"}, {servertest.Object{"last": 101}, "last"},
+		{servertest.Object{"first": 1, "last": 1}, "last"},
+		{servertest.Object{"after": "page:0"}, "after"}, {servertest.Object{"after": "page:1", "before": own}, "after"},
+		{servertest.Object{"after": "page:1", "last": 1}, "after"},
+		{servertest.Object{"after": "garbage"}, "after"}, {servertest.Object{"before": "garbage"}, "before"},
+		{servertest.Object{"after": ""}, "after"}, {servertest.Object{"after": own[:4]}, "after"},
+		{servertest.Object{"after": own + "!"}, "after"},
 		{servertest.Object{"after": alien}, "after"}, {servertest.Object{"before": alien, "last": 2}, "before"},
 	} {
 		r := l.ask(c, test.args)
@@ -173,7 +184,8 @@ func newGallery(t *testing.T, s *servertest.Server) *gallery {
 	users := []*servertest.Client{}
 	for _, name := range []string{"bob", "cyd", "dan", "eve", "fay"} {
 		users = append(users, s.User(name))
-		g.ada.Query(`mutation ($name: String!) { followUser(input: {username: $name}) { user { id } } }`, servertest.Object{"name": name}, new(any))
+		g.ada.Query(`mutation ($name: String!) { followUser(input: {username: $name}) { user { id } } }`,
+			servertest.Object{"name": name}, new(any))
 	}
 	id := func(c *servertest.Client, document string, vars servertest.Object) string {
 		t.Helper()
@@ -188,9 +200,11 @@ func newGallery(t *testing.T, s *servertest.Server) *gallery {
 	for i := range 6 {
 		file := servertest.ID(g.ada.Upload("a.stl", fmt.Append(nil, "solid ", i)))
 		thing := id(g.ada, `mutation ($n: String!, $f: ID!, $t: [String!], $a: [ID!]) { createThing(input: {name: $n, license: CC, category: "math-art", description: "A thing.", files: [{id: $f}], tags: $t, ancestorIds: $a}) { thing { newId: id } } }`,
-			servertest.Object{"n": fmt.Sprint("Thing ", i), "f": file, "t": []string{"Gear", fmt.Sprint("tag ", i)}, "a": things[:min(i, 1)]})
+			servertest.Object{"n": fmt.Sprint("Thing ", i), "f": file, "t": []string{"Gear", fmt.Sprint("tag ", i)},
+				"a": things[:min(i, 1)]})
 		things, files = append(things, thing), append(files, file)
-		g.ada.Query(`mutation ($id: ID!) { publishThing(input: {id: $id}) { thing { id } } }`, servertest.Object{"id": thing}, new(any))
+		g.ada.Query(`mutation ($id: ID!) { publishThing(input: {id: $id}) { thing { id } } }`, servertest.Object{"id": thing},
+			new(any))
 	}
 	g.file = files[0]
 	// All models have the same shape.
@@ -198,10 +212,12 @@ func newGallery(t *testing.T, s *servertest.Server) *gallery {
 		"INSERT INTO shape_keys (key, preview_id) SELECT 'shape', id FROM previews")
 	draft := id(g.ada, `mutation { createThing(input: {name: "Draft thing", license: CC, category: "math-art", tags: ["Gear"]}) { thing { newId: id } } }`, nil)
 	g.thing, g.remix = things[0], things[5]
-	g.ada.Query(`mutation ($id: ID!, $a: [ID!]) { updateThing(input: {id: $id, ancestorIds: $a}) { thing { id } } }`, servertest.Object{"id": g.remix, "a": append([]string{things[3]}, things[:3]...)}, new(any))
+	g.ada.Query(`mutation ($id: ID!, $a: [ID!]) { updateThing(input: {id: $id, ancestorIds: $a}) { thing { id } } }`,
+		servertest.Object{"id": g.remix, "a": append([]string{things[3]}, things[:3]...)}, new(any))
 	admin := s.Administrator()
 	for _, thing := range things[1:] {
-		admin.Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, servertest.Object{"id": thing}, new(any))
+		admin.Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, servertest.Object{"id": thing},
+			new(any))
 	}
 	// bob is a moderator, and can see the lists for moderators.
 	for _, role := range []string{"MODERATOR", "MEMBER", "ADMINISTRATOR", "MODERATOR"} {
@@ -214,17 +230,22 @@ func newGallery(t *testing.T, s *servertest.Server) *gallery {
 		return servertest.Object{"t": servertest.Object{"type": kind, "id": id}}
 	}
 	for i := range 4 {
-		g.make = id(users[0], `mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { newId: id } } }`, servertest.Object{"id": g.thing})
-		g.collection = id(users[0], `mutation { createCollection(input: {name: "Things"}) { collection { newId: id } } }`, nil)
+		g.make = id(users[0], `mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { newId: id } } }`,
+			servertest.Object{"id": g.thing})
+		g.collection = id(users[0], `mutation { createCollection(input: {name: "Things"}) { collection { newId: id } } }`,
+			nil)
 		users[0].Query(`mutation ($c: ID!, $id: ID!) { addToCollection(input: {collectionId: $c, thingId: $id}) { collection { id } } }`, servertest.Object{"c": g.collection, "id": things[i]}, new(any))
 	}
 	// Only ada sees the make and the comment on her draft.
-	id(g.ada, `mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { newId: id } } }`, servertest.Object{"id": draft})
+	id(g.ada, `mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { newId: id } } }`,
+		servertest.Object{"id": draft})
 	id(g.ada, comment, on("THING", draft))
 	for i, thing := range things {
 		users[0].Query(like, servertest.Object{"id": thing}, new(any))
-		users[0].Query(`mutation ($id: ID!) { watchThing(input: {id: $id}) { thing { id } } }`, servertest.Object{"id": thing}, new(any))
-		users[0].Query(`mutation ($id: ID!) { recordDownload(input: {fileId: $id}) { url } }`, servertest.Object{"id": files[i]}, new(any))
+		users[0].Query(`mutation ($id: ID!) { watchThing(input: {id: $id}) { thing { id } } }`,
+			servertest.Object{"id": thing}, new(any))
+		users[0].Query(`mutation ($id: ID!) { recordDownload(input: {fileId: $id}) { url } }`,
+			servertest.Object{"id": files[i]}, new(any))
 		g.comment = id(users[0], comment, on("THING", g.thing))
 		if i < 5 {
 			users[0].Query(`mutation ($c: ID!, $id: ID!) { addToCollection(input: {collectionId: $c, thingId: $id}) { collection { id } } }`, servertest.Object{"c": g.collection, "id": thing}, new(any))
@@ -235,13 +256,16 @@ func newGallery(t *testing.T, s *servertest.Server) *gallery {
 		u.Query(`mutation { followUser(input: {username: "ada"}) { user { id } } }`, nil, new(any))
 		if i > 0 {
 			u.Query(like, servertest.Object{"id": g.thing}, new(any))
-			u.Query(`mutation ($id: ID!) { likeMake(input: {id: $id}) { make { id } } }`, servertest.Object{"id": g.make}, new(any))
-			u.Query(`mutation ($id: ID!) { likeCollection(input: {id: $id}) { collection { id } } }`, servertest.Object{"id": g.collection}, new(any))
+			u.Query(`mutation ($id: ID!) { likeMake(input: {id: $id}) { make { id } } }`, servertest.Object{"id": g.make},
+				new(any))
+			u.Query(`mutation ($id: ID!) { likeCollection(input: {id: $id}) { collection { id } } }`,
+				servertest.Object{"id": g.collection}, new(any))
 			u.Query(like, servertest.Object{"id": things[i]}, new(any))
 		}
 		reply := id(u, `mutation ($id: ID!) { createComment(input: {parentId: $id, body: "So it is."}) { comment { newId: id } } }`, servertest.Object{"id": g.comment})
 		if i == 2 {
-			u.Query(`mutation ($id: ID!) { deleteComment(input: {id: $id}) { comment { id } } }`, servertest.Object{"id": reply}, new(any))
+			u.Query(`mutation ($id: ID!) { deleteComment(input: {id: $id}) { comment { id } } }`, servertest.Object{"id": reply},
+				new(any))
 		}
 	}
 	for i := range 4 {
@@ -250,9 +274,11 @@ func newGallery(t *testing.T, s *servertest.Server) *gallery {
 	}
 	for i, thing := range append(things[:4:4], append(things[:4:4], things[:4]...)...) {
 		users[i/4].Query(`mutation ($id: ID!) { reportContent(input: {nodeId: $id, reason: OTHER}) { report { id } } }`,
-			servertest.Object{"id": models.NodeRef{Type: "Thing", ID: int64(servertest.Must(strconv.Atoi(thing))(t))}.NodeID()}, new(any))
+			servertest.Object{"id": models.NodeRef{Type: "Thing", ID: int64(servertest.Must(strconv.Atoi(thing))(t))}.NodeID()},
+			new(any))
 	}
-	g.exec(t, "UPDATE reports SET state = 'resolved' WHERE id % 3 = 1", "UPDATE reports SET state = 'dismissed' WHERE id % 3 = 2")
+	g.exec(t, "UPDATE reports SET state = 'resolved' WHERE id % 3 = 1",
+		"UPDATE reports SET state = 'dismissed' WHERE id % 3 = 2")
 	for range 5 {
 		g.exec(t, "INSERT INTO webhooks (owner_id, url, events, secret, created_at, modified_at) SELECT id, 'https://hook.invalid/', 'make.created', '', created_at, created_at FROM users WHERE username = 'bob'",
 			"INSERT INTO webhook_deliveries (webhook_id, message_id, event, payload, state, created_at) SELECT 1, 'msg', 'make.created', '{}', CASE id % 3 WHEN 0 THEN 'waiting' WHEN 1 THEN 'delivered' ELSE 'failed' END, created_at FROM users")
@@ -302,15 +328,23 @@ func (g *gallery) lists() []walked {
 		bob, ada = "(SELECT id FROM users WHERE username = 'bob')", "(SELECT id FROM users WHERE username = 'ada')"
 		key      = "key: id"
 	)
-	thing, print, comment := `thing(id: "`+g.thing+`") { LIST }`, `make(id: "`+g.make+`") { LIST }`, `comment(id: "`+g.comment+`") { LIST }`
+	thing, print, comment := `thing(id: "`+g.thing+`") { LIST }`, `make(id: "`+g.make+`") { LIST }`,
+		`comment(id: "`+g.comment+`") { LIST }`
 	lists := []walked{
-		{"Query.things", "sort: NEWEST", "LIST", key, "SELECT id FROM things WHERE " + shown + " ORDER BY published_at DESC, id DESC"},
-		{"Query.things", "sort: POPULAR", "LIST", key, "SELECT id FROM things WHERE " + shown + " ORDER BY popularity DESC, id DESC"},
-		{"Query.things", "sort: MAKES", "LIST", key, "SELECT id FROM things WHERE " + shown + " ORDER BY make_count DESC, id DESC"},
-		{"Query.things", "sort: FEATURED", "LIST", key, "SELECT id FROM things WHERE featured_at IS NOT NULL ORDER BY featured_at DESC, id DESC"},
-		{"Query.things", "sort: LIKES", "LIST", key, "SELECT id FROM things WHERE " + shown + " ORDER BY like_count DESC, id DESC"},
-		{"Query.things", "sort: DOWNLOADS", "LIST", key, "SELECT id FROM things WHERE " + shown + " ORDER BY download_count DESC, id DESC"},
-		{"Query.things", "sort: UPDATED", "LIST", key, "SELECT id FROM things WHERE " + shown + " ORDER BY modified_at DESC, id DESC"},
+		{"Query.things", "sort: NEWEST", "LIST", key, "SELECT id FROM things WHERE " + shown +
+			" ORDER BY published_at DESC, id DESC"},
+		{"Query.things", "sort: POPULAR", "LIST", key, "SELECT id FROM things WHERE " + shown +
+			" ORDER BY popularity DESC, id DESC"},
+		{"Query.things", "sort: MAKES", "LIST", key, "SELECT id FROM things WHERE " + shown +
+			" ORDER BY make_count DESC, id DESC"},
+		{"Query.things", "sort: FEATURED", "LIST", key,
+			"SELECT id FROM things WHERE featured_at IS NOT NULL ORDER BY featured_at DESC, id DESC"},
+		{"Query.things", "sort: LIKES", "LIST", key, "SELECT id FROM things WHERE " + shown +
+			" ORDER BY like_count DESC, id DESC"},
+		{"Query.things", "sort: DOWNLOADS", "LIST", key, "SELECT id FROM things WHERE " + shown +
+			" ORDER BY download_count DESC, id DESC"},
+		{"Query.things", "sort: UPDATED", "LIST", key, "SELECT id FROM things WHERE " + shown +
+			" ORDER BY modified_at DESC, id DESC"},
 		{"Query.things", "sort: OLDEST", "LIST", key, "SELECT id FROM things WHERE " + shown + " ORDER BY published_at, id"},
 		{"Query.things", "sort: NAME", "LIST", key, "SELECT id FROM things WHERE " + shown + " ORDER BY sort_name, id"},
 		{"Query.things", `sort: POPULAR, filter: {creators: "ada", tags: "GEAR", hasMakes: false}`, "LIST", key,
@@ -318,53 +352,91 @@ func (g *gallery) lists() []walked {
 		{"Query.users", "sort: NEWEST", "LIST", key, "SELECT id FROM users ORDER BY id DESC"},
 		{"Query.users", "sort: NAME", "LIST", key, "SELECT id FROM users ORDER BY sort_name, id"},
 		{"Query.users", "sort: THINGS", "LIST", key, "SELECT id FROM users ORDER BY thing_count DESC, id DESC"},
-		{"Query.users", "sort: FOLLOWERS, filter: {role: MEMBER}", "LIST", key, "SELECT id FROM users WHERE NOT (is_admin OR is_moderator) ORDER BY follower_count DESC, id DESC"},
+		{"Query.users", "sort: FOLLOWERS, filter: {role: MEMBER}", "LIST", key,
+			"SELECT id FROM users WHERE NOT (is_admin OR is_moderator) ORDER BY follower_count DESC, id DESC"},
 		{"Query.makes", "", "LIST", key, "SELECT id FROM makes WHERE " + shown + " AND " + ofShown + " ORDER BY id DESC"},
-		{"Query.comments", "", "LIST", key, "SELECT id FROM comments WHERE deleted_at IS NULL AND " + ofShown + " ORDER BY id DESC"},
+		{"Query.comments", "", "LIST", key, "SELECT id FROM comments WHERE deleted_at IS NULL AND " + ofShown +
+			" ORDER BY id DESC"},
 		{"Query.collections", "", "LIST", key, "SELECT id FROM collections ORDER BY id DESC"},
-		{"User.drafts", "", "me { LIST }", key, "SELECT id FROM things WHERE state = 'draft' AND owner_id = " + bob + " ORDER BY id DESC"},
-		{"User.pendingUploads", "", "me { LIST }", key, "SELECT id FROM files WHERE state = 'pending' AND owner_id = " + bob + " ORDER BY id DESC"},
+		{"User.drafts", "", "me { LIST }", key, "SELECT id FROM things WHERE state = 'draft' AND owner_id = " + bob +
+			" ORDER BY id DESC"},
+		{"User.pendingUploads", "", "me { LIST }", key, "SELECT id FROM files WHERE state = 'pending' AND owner_id = " + bob +
+			" ORDER BY id DESC"},
 		{"Query.tags", "", "LIST", "key: slug", "SELECT slug FROM tags ORDER BY thing_count DESC, id DESC"},
-		{"Query.tags", `prefix: "Tag "`, "LIST", "key: slug", "SELECT slug FROM tags WHERE slug <> 'gear' ORDER BY thing_count DESC, id DESC"},
-		{"Thing.ancestors", "", `thing(id: "` + g.remix + `") { LIST }`, key, "SELECT ancestor_id FROM thing_ancestors WHERE thing_id = " + g.remix + " ORDER BY position"},
-		{"Thing.remixes", "", thing, key, "SELECT thing_id FROM thing_ancestors WHERE ancestor_id = " + g.thing + " ORDER BY thing_id DESC"},
+		{"Query.tags", `prefix: "Tag "`, "LIST", "key: slug",
+			"SELECT slug FROM tags WHERE slug <> 'gear' ORDER BY thing_count DESC, id DESC"},
+		{"Thing.ancestors", "", `thing(id: "` + g.remix + `") { LIST }`, key,
+			"SELECT ancestor_id FROM thing_ancestors WHERE thing_id = " + g.remix + " ORDER BY position"},
+		{"Thing.remixes", "", thing, key, "SELECT thing_id FROM thing_ancestors WHERE ancestor_id = " + g.thing +
+			" ORDER BY thing_id DESC"},
 		{"Thing.makes", "", thing, key, "SELECT id FROM makes WHERE thing_id = " + g.thing + " ORDER BY id DESC"},
-		{"Thing.comments", "rootsOnly: false", thing, key, "SELECT id FROM comments WHERE target_type = 'thing' AND target_id = " + g.thing + " ORDER BY id DESC"},
-		{"Thing.comments", "rootsOnly: true", thing, key, "SELECT id FROM comments WHERE target_type = 'thing' AND parent_id IS NULL AND target_id = " + g.thing + " ORDER BY id DESC"},
-		{"Thing.likers", "", thing, key, "SELECT user_id FROM likes WHERE target_type = 'thing' AND target_id = " + g.thing + " ORDER BY created_at DESC, id DESC"},
-		{"Make.comments", "rootsOnly: false", print, key, "SELECT id FROM comments WHERE target_type = 'make' AND target_id = " + g.make + " ORDER BY id DESC"},
-		{"Make.comments", "rootsOnly: true", print, key, "SELECT id FROM comments WHERE target_type = 'make' AND parent_id IS NULL AND target_id = " + g.make + " ORDER BY id DESC"},
-		{"Make.likers", "", print, key, "SELECT user_id FROM likes WHERE target_type = 'make' AND target_id = " + g.make + " ORDER BY created_at DESC, id DESC"},
+		{"Thing.comments", "rootsOnly: false", thing, key,
+			"SELECT id FROM comments WHERE target_type = 'thing' AND target_id = " + g.thing + " ORDER BY id DESC"},
+		{"Thing.comments", "rootsOnly: true", thing, key,
+			"SELECT id FROM comments WHERE target_type = 'thing' AND parent_id IS NULL AND target_id = " + g.thing +
+				" ORDER BY id DESC"},
+		{"Thing.likers", "", thing, key, "SELECT user_id FROM likes WHERE target_type = 'thing' AND target_id = " + g.thing +
+			" ORDER BY created_at DESC, id DESC"},
+		{"Make.comments", "rootsOnly: false", print, key,
+			"SELECT id FROM comments WHERE target_type = 'make' AND target_id = " + g.make + " ORDER BY id DESC"},
+		{"Make.comments", "rootsOnly: true", print, key,
+			"SELECT id FROM comments WHERE target_type = 'make' AND parent_id IS NULL AND target_id = " + g.make +
+				" ORDER BY id DESC"},
+		{"Make.likers", "", print, key, "SELECT user_id FROM likes WHERE target_type = 'make' AND target_id = " + g.make +
+			" ORDER BY created_at DESC, id DESC"},
 		{"Comment.replies", "", comment, key, "SELECT id FROM comments WHERE parent_id = " + g.comment + " ORDER BY id"},
-		{"User.things", "", `user(username: "ada") { LIST }`, key, "SELECT id FROM things WHERE " + shown + " ORDER BY id DESC"},
+		{"User.things", "", `user(username: "ada") { LIST }`, key, "SELECT id FROM things WHERE " + shown +
+			" ORDER BY id DESC"},
 		{"User.makes", "", "me { LIST }", key, "SELECT id FROM makes WHERE owner_id = " + bob + " ORDER BY id DESC"},
-		{"User.likedThings", "", "me { LIST }", key, "SELECT target_id FROM likes WHERE target_type = 'thing' AND user_id = " + bob + " ORDER BY id DESC"},
-		{"User.collections", "", "me { LIST }", key, "SELECT id FROM collections WHERE owner_id = " + bob + " ORDER BY id DESC"},
-		{"User.followers", "", `user(username: "ADA") { LIST }`, key, "SELECT follower_id FROM follows WHERE followed_id = " + ada + " ORDER BY id DESC"},
-		{"User.following", "", `user(username: "ada") { LIST }`, key, "SELECT followed_id FROM follows WHERE follower_id = " + ada + " ORDER BY id DESC"},
-		{"User.feed", "", "me { LIST }", "... on Thing { key: id }", "SELECT id FROM things WHERE " + shown + " ORDER BY published_at DESC, id DESC"},
-		{"User.downloads", "", "me { LIST }", "file { key: id }", "SELECT file_id FROM downloads WHERE user_id = " + bob + " ORDER BY id DESC"},
-		{"User.downloadedThings", "", "me { LIST }", key, "SELECT thing_id FROM downloads WHERE user_id = " + bob + " GROUP BY thing_id ORDER BY max(id) DESC"},
-		{"User.watchedThings", "", "me { LIST }", key, "SELECT target_id FROM watches WHERE target_type = 'thing' AND user_id = " + bob + " ORDER BY id DESC"},
-		{"User.notifications", "unreadOnly: false", "me { LIST }", key, "SELECT id FROM notifications WHERE user_id = " + bob + " ORDER BY id DESC"},
-		{"User.notifications", "unreadOnly: true", "me { LIST }", key, "SELECT id FROM notifications WHERE read_at IS NULL AND user_id = " + bob + " ORDER BY id DESC"},
-		{"Mesh.duplicates", "", `file(id: "` + g.file + `") { mesh { LIST } }`, key, "SELECT id FROM files WHERE kind = 'model' AND id <> " + g.file + " ORDER BY id DESC"},
-		{"Category.things", "", `category(slug: "art") { LIST }`, key, "SELECT id FROM things WHERE " + shown + " ORDER BY published_at DESC, id DESC"},
+		{"User.likedThings", "", "me { LIST }", key,
+			"SELECT target_id FROM likes WHERE target_type = 'thing' AND user_id = " + bob + " ORDER BY id DESC"},
+		{"User.collections", "", "me { LIST }", key, "SELECT id FROM collections WHERE owner_id = " + bob +
+			" ORDER BY id DESC"},
+		{"User.followers", "", `user(username: "ADA") { LIST }`, key, "SELECT follower_id FROM follows WHERE followed_id = " +
+			ada + " ORDER BY id DESC"},
+		{"User.following", "", `user(username: "ada") { LIST }`, key, "SELECT followed_id FROM follows WHERE follower_id = " +
+			ada + " ORDER BY id DESC"},
+		{"User.feed", "", "me { LIST }", "... on Thing { key: id }", "SELECT id FROM things WHERE " + shown +
+			" ORDER BY published_at DESC, id DESC"},
+		{"User.downloads", "", "me { LIST }", "file { key: id }", "SELECT file_id FROM downloads WHERE user_id = " + bob +
+			" ORDER BY id DESC"},
+		{"User.downloadedThings", "", "me { LIST }", key, "SELECT thing_id FROM downloads WHERE user_id = " + bob +
+			" GROUP BY thing_id ORDER BY max(id) DESC"},
+		{"User.watchedThings", "", "me { LIST }", key,
+			"SELECT target_id FROM watches WHERE target_type = 'thing' AND user_id = " + bob + " ORDER BY id DESC"},
+		{"User.notifications", "unreadOnly: false", "me { LIST }", key, "SELECT id FROM notifications WHERE user_id = " +
+			bob + " ORDER BY id DESC"},
+		{"User.notifications", "unreadOnly: true", "me { LIST }", key,
+			"SELECT id FROM notifications WHERE read_at IS NULL AND user_id = " + bob + " ORDER BY id DESC"},
+		{"Mesh.duplicates", "", `file(id: "` + g.file + `") { mesh { LIST } }`, key,
+			"SELECT id FROM files WHERE kind = 'model' AND id <> " + g.file + " ORDER BY id DESC"},
+		{"Category.things", "", `category(slug: "art") { LIST }`, key, "SELECT id FROM things WHERE " + shown +
+			" ORDER BY published_at DESC, id DESC"},
 		{"Tag.things", "", `tag(name: "GEAR") { LIST }`, key, "SELECT id FROM things WHERE " + shown + " ORDER BY id DESC"},
-		{"Collection.things", "", `collection(id: "` + g.collection + `") { LIST }`, key, "SELECT thing_id FROM collection_things WHERE collection_id = " + g.collection + " ORDER BY position DESC, id DESC"},
-		{"Collection.likers", "", `collection(id: "` + g.collection + `") { LIST }`, key, "SELECT user_id FROM likes WHERE target_type = 'collection' AND target_id = " + g.collection + " ORDER BY created_at DESC, id DESC"},
-		{"Query.tokens", "", "LIST", key, "SELECT id FROM tokens WHERE revoked_at IS NULL AND user_id = " + bob + " ORDER BY id DESC"},
+		{"Collection.things", "", `collection(id: "` + g.collection + `") { LIST }`, key,
+			"SELECT thing_id FROM collection_things WHERE collection_id = " + g.collection + " ORDER BY position DESC, id DESC"},
+		{"Collection.likers", "", `collection(id: "` + g.collection + `") { LIST }`, key,
+			"SELECT user_id FROM likes WHERE target_type = 'collection' AND target_id = " + g.collection +
+				" ORDER BY created_at DESC, id DESC"},
+		{"Query.tokens", "", "LIST", key, "SELECT id FROM tokens WHERE revoked_at IS NULL AND user_id = " + bob +
+			" ORDER BY id DESC"},
 		{"Query.webhooks", "", "LIST", key, "SELECT id FROM webhooks WHERE owner_id = " + bob + " ORDER BY id DESC"},
-		{"Webhook.deliveries", "state: null", `webhook(id: "1") { LIST }`, key, "SELECT id FROM webhook_deliveries ORDER BY id DESC"},
-		{"Webhook.deliveries", "state: WAITING", `webhook(id: "1") { LIST }`, key, "SELECT id FROM webhook_deliveries WHERE state = 'waiting' ORDER BY id DESC"},
-		{"Webhook.deliveries", "state: DELIVERED", `webhook(id: "1") { LIST }`, key, "SELECT id FROM webhook_deliveries WHERE state = 'delivered' ORDER BY id DESC"},
-		{"Webhook.deliveries", "state: FAILED", `webhook(id: "1") { LIST }`, key, "SELECT id FROM webhook_deliveries WHERE state = 'failed' ORDER BY id DESC"},
+		{"Webhook.deliveries", "state: null", `webhook(id: "1") { LIST }`, key,
+			"SELECT id FROM webhook_deliveries ORDER BY id DESC"},
+		{"Webhook.deliveries", "state: WAITING", `webhook(id: "1") { LIST }`, key,
+			"SELECT id FROM webhook_deliveries WHERE state = 'waiting' ORDER BY id DESC"},
+		{"Webhook.deliveries", "state: DELIVERED", `webhook(id: "1") { LIST }`, key,
+			"SELECT id FROM webhook_deliveries WHERE state = 'delivered' ORDER BY id DESC"},
+		{"Webhook.deliveries", "state: FAILED", `webhook(id: "1") { LIST }`, key,
+			"SELECT id FROM webhook_deliveries WHERE state = 'failed' ORDER BY id DESC"},
 		{"Query.printers", "", "LIST", key, "SELECT id FROM printers WHERE owner_id = " + bob + " ORDER BY id DESC"},
-		{"Printer.jobs", "", `printer(id: "1") { LIST }`, key, "SELECT id FROM print_jobs WHERE printer_id = 1 ORDER BY id DESC"},
+		{"Printer.jobs", "", `printer(id: "1") { LIST }`, key,
+			"SELECT id FROM print_jobs WHERE printer_id = 1 ORDER BY id DESC"},
 		{"Query.moderationLog", "", "LIST", key, "SELECT id FROM moderation_log ORDER BY id DESC"},
 		{"Query.reports", "state: OPEN", "LIST", key, "SELECT id FROM reports WHERE state = 'open' ORDER BY id DESC"},
 		{"Query.reports", "state: RESOLVED", "LIST", key, "SELECT id FROM reports WHERE state = 'resolved' ORDER BY id DESC"},
-		{"Query.reports", "state: DISMISSED", "LIST", key, "SELECT id FROM reports WHERE state = 'dismissed' ORDER BY id DESC"},
+		{"Query.reports", "state: DISMISSED", "LIST", key,
+			"SELECT id FROM reports WHERE state = 'dismissed' ORDER BY id DESC"},
 		{"Query.reports", "state: null", "LIST", key, "SELECT id FROM reports ORDER BY id DESC"},
 	}
 	const hit = "... on Thing { key: id } ... on Make { key: id } ... on User { key: id } ... on Collection { key: id }"
@@ -372,13 +444,19 @@ func (g *gallery) lists() []walked {
 		from, newest string
 		by           map[string]string
 	}{
-		"THINGS": {"things WHERE " + shown, "published_at DESC, id", map[string]string{"RELEVANT": "popularity", "TEXT": "popularity", "POPULAR": "popularity", "MAKES": "make_count",
+		"THINGS": {"things WHERE " + shown, "published_at DESC, id", map[string]string{"RELEVANT": "popularity",
+			"TEXT": "popularity", "POPULAR": "popularity", "MAKES": "make_count",
 			"DOWNLOADS": "download_count", "LIKES": "like_count", "UPDATED": "modified_at"}},
-		"MAKES":       {"makes WHERE " + shown + " AND " + ofShown, "id", map[string]string{"RELEVANT": "like_count", "TEXT": "like_count", "POPULAR": "like_count", "LIKES": "like_count"}},
-		"USERS":       {"users WHERE username <> ''", "id", map[string]string{"RELEVANT": "thing_count", "TEXT": "thing_count", "FOLLOWERS": "follower_count", "POPULAR": "thing_count", "DESIGNS": "thing_count", "MAKES": "make_count"}},
-		"COLLECTIONS": {"collections WHERE name <> ''", "id", map[string]string{"RELEVANT": "thing_count", "TEXT": "thing_count", "POPULAR": "thing_count"}},
+		"MAKES": {"makes WHERE " + shown + " AND " + ofShown, "id", map[string]string{"RELEVANT": "like_count",
+			"TEXT": "like_count", "POPULAR": "like_count", "LIKES": "like_count"}},
+		"USERS": {"users WHERE username <> ''", "id", map[string]string{"RELEVANT": "thing_count",
+			"TEXT": "thing_count", "FOLLOWERS": "follower_count", "POPULAR": "thing_count", "DESIGNS": "thing_count",
+			"MAKES": "make_count"}},
+		"COLLECTIONS": {"collections WHERE name <> ''", "id", map[string]string{"RELEVANT": "thing_count",
+			"TEXT": "thing_count", "POPULAR": "thing_count"}},
 	} {
-		for _, sort := range []string{"RELEVANT", "TEXT", "POPULAR", "MAKES", "NEWEST", "DESIGNS", "FOLLOWERS", "DOWNLOADS", "LIKES", "UPDATED", "OLDEST", "NAME"} {
+		for _, sort := range []string{"RELEVANT", "TEXT", "POPULAR", "MAKES", "NEWEST", "DESIGNS", "FOLLOWERS", "DOWNLOADS",
+			"LIKES", "UPDATED", "OLDEST", "NAME"} {
 			by, query := of.newest, ""
 			if kind != "USERS" && sort == "NEWEST" {
 				query = `, query: "THING"` // a word that all of them contain
@@ -393,7 +471,8 @@ func (g *gallery) lists() []walked {
 			case sort == "NAME" && kind != "MAKES":
 				by = "sort_name, id"
 			}
-			lists = append(lists, walked{"Query.search", "type: " + kind + ", sort: " + sort + query, "LIST", hit, "SELECT id FROM " + of.from + " ORDER BY " + by})
+			lists = append(lists, walked{"Query.search", "type: " + kind + ", sort: " + sort + query, "LIST", hit,
+				"SELECT id FROM " + of.from + " ORDER BY " + by})
 		}
 	}
 	return lists
@@ -412,16 +491,20 @@ func TestListsAreWalkedWhole(t *testing.T) {
 			{"as they came", nil},
 			{"some alike", []string{
 				"UPDATE things SET published_at = (SELECT max(published_at) FROM things), modified_at = published_at, popularity = id / 3, make_count = id / 4, like_count = id / 3, download_count = id / 4, name = 'Thing ' || id / 3 WHERE state = 'published' AND id <> " + g.thing,
-				"UPDATE things SET featured_at = (SELECT min(featured_at) FROM things) WHERE featured_at IS NOT NULL AND id <> " + g.remix,
+				"UPDATE things SET featured_at = (SELECT min(featured_at) FROM things) WHERE featured_at IS NOT NULL AND id <> " +
+					g.remix,
 				"UPDATE likes SET created_at = (SELECT min(created_at) FROM likes) WHERE id % 3 <> 0",
-				"UPDATE tags SET thing_count = 1 + id / 2 WHERE slug <> 'gear'", "UPDATE makes SET like_count = id / 2", "UPDATE collections SET thing_count = -(id / 2)",
-				"UPDATE collections SET name = 'things ' || id / 2", "UPDATE users SET follower_count = id / 3, thing_count = -(id / 2), make_count = 7 - id / 2",
+				"UPDATE tags SET thing_count = 1 + id / 2 WHERE slug <> 'gear'", "UPDATE makes SET like_count = id / 2",
+				"UPDATE collections SET thing_count = -(id / 2)",
+				"UPDATE collections SET name = 'things ' || id / 2",
+				"UPDATE users SET follower_count = id / 3, thing_count = -(id / 2), make_count = 7 - id / 2",
 			}},
 			{"all alike", []string{
 				"UPDATE things SET published_at = (SELECT max(published_at) FROM things), modified_at = (SELECT max(modified_at) FROM things), popularity = 0, make_count = 0, like_count = 0, download_count = 0, name = 'A:thing?' WHERE state = 'published'",
 				"UPDATE things SET featured_at = (SELECT max(published_at) FROM things) WHERE featured_at IS NOT NULL",
 				"UPDATE likes SET created_at = (SELECT min(created_at) FROM likes)",
-				"UPDATE tags SET thing_count = 1 WHERE slug <> 'gear'", "UPDATE makes SET like_count = 0", "UPDATE collections SET thing_count = 0",
+				"UPDATE tags SET thing_count = 1 WHERE slug <> 'gear'", "UPDATE makes SET like_count = 0",
+				"UPDATE collections SET thing_count = 0",
 				"UPDATE users SET follower_count = 0, thing_count = 0, make_count = 0",
 			}},
 		} {
@@ -539,7 +622,8 @@ func TestWalkWhilePublishing(t *testing.T) {
 			id := ada.Thing("A thing")
 			ada.Finalize("thing", id, ada.Upload("a.stl", stl)).Want(t, 200)
 			ada.Publish(id).Want(t, 200)
-			admin.Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, servertest.Object{"id": servertest.ID(id)}, new(any))
+			admin.Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`,
+				servertest.Object{"id": servertest.ID(id)}, new(any))
 			return servertest.ID(id)
 		}
 		var there []string
@@ -605,20 +689,25 @@ const nested = `{ things(first: 30) { nodes { name creator { username } tags { n
 // with %[1]s for a user and %[2]s for a thing.
 var costs = []struct{ name, request string }{
 	{"things, nested", nested},
-	{"four lists of each thing", `{ things(first: 100) { nodes { comments(first: 3) { nodes { body } } makes(first: 3) { edges { node { name } } } likers(first: 3) { nodes { username } } files(first: 3) { name } } } }`},
-	{"things of the categories of things", `{ things(first: 30) { nodes { category { name things(first: 3) { nodes { id } } parent { things(first: 3) { totalCount } } } } } }`},
-	{"things of the tags of things", `{ things(first: 30) { nodes { tags { name things(first: 3) { totalCount nodes { id } } } } } }`},
+	{"four lists of each thing",
+		`{ things(first: 100) { nodes { comments(first: 3) { nodes { body } } makes(first: 3) { edges { node { name } } } likers(first: 3) { nodes { username } } files(first: 3) { name } } } }`},
+	{"things of the categories of things",
+		`{ things(first: 30) { nodes { category { name things(first: 3) { nodes { id } } parent { things(first: 3) { totalCount } } } } } }`},
+	{"things of the tags of things",
+		`{ things(first: 30) { nodes { tags { name things(first: 3) { totalCount nodes { id } } } } } }`},
 	{"what users of things do", `{ things(first: 30) { nodes { creator { isFollowed things(first: 3) { totalCount nodes { id image { name } } } likedThings(first: 3) { nodes { id } } makes(first: 3) { nodes { id } }
 		collections(first: 3) { nodes { name things(first: 2) { nodes { id } } } } followers(first: 3) { nodes { username } } following(first: 3) { totalCount } } } } }`},
 	{"makes", `{ makes(first: 30) { nodes { isLiked thing { name creator { username } } creator { username } files { name } likers(first: 2) { nodes { username } } comments(first: 2) { nodes { creator { username } parent { id } replies(first: 2) { totalCount } } } } } }`},
 	{"comments", `{ comments(first: 30) { nodes { creator { username } files { name } parent { body creator { username } } replies(first: 2) { nodes { creator { username } } } target { ... on Thing { name creator { username } } ... on Make { name thing { name } } } } } }`},
 	{"collections", `{ collections(first: 30) { nodes { name creator { username } things(first: 2) { totalCount nodes { name creator { username } } } } } }`},
-	{"search of things", `{ search(query: "thing", first: 30) { totalCount nodes { ... on Thing { name creator { username } tags { name } image { name } } } } }`},
+	{"search of things",
+		`{ search(query: "thing", first: 30) { totalCount nodes { ... on Thing { name creator { username } tags { name } image { name } } } } }`},
 	{"search of makes", `{ search(type: MAKES, first: 30) { nodes { ... on Make { name thing { name } creator { username } } } } }`},
 	{"feed", `{ me { feed(first: 30) { totalCount nodes { ... on Thing { name creator { username } image { name } } ... on Make { name thing { name } creator { username } } ... on Collection { name creator { username } } } } } }`},
 	{"users", `{ users(first: 30, sort: NAME) { totalCount nodes { username isFollowed things(first: 2) { nodes { id } } } } }`},
 	{"search of users", `{ search(type: USERS, first: 30) { nodes { ... on User { username isFollowed things(first: 2) { nodes { id } } } } } }`},
-	{"search of collections", `{ search(type: COLLECTIONS, first: 30) { nodes { ... on Collection { name creator { username } things(first: 2) { nodes { name } } } } } }`},
+	{"search of collections",
+		`{ search(type: COLLECTIONS, first: 30) { nodes { ... on Collection { name creator { username } things(first: 2) { nodes { name } } } } } }`},
 	{"downloads", `{ me { downloads(first: 30) { nodes { createdAt thing { name creator { username } } file { name target { ... on Thing { name } } } } } downloadedThings(first: 30) { nodes { name tags { name } } } } }`},
 	{"popularity", `{ things(first: 30) { nodes { popularity { score days { day users } } } } }`},
 	{"REST newest", "/newest"},
@@ -691,18 +780,23 @@ func (m *listFixture) grow(t *testing.T, n int) {
 	for range n {
 		i := len(m.users)
 		c := m.s.User(fmt.Sprint("user", i))
-		stl, picture, note := c.Upload("a.stl", fmt.Append(nil, "solid ", i)), c.Upload("a.png", png), c.Upload("b.txt", fmt.Append(nil, "Note ", i))
+		stl, picture, note := c.Upload("a.stl", fmt.Append(nil, "solid ", i)), c.Upload("a.png", png),
+			c.Upload("b.txt", fmt.Append(nil, "Note ", i))
 		thing := do(c, `mutation ($n: String!, $s: String!, $f: [PendingUploadInput!], $t: [String!], $a: [ID!]) { createThing(input: {name: $n, license: CC, category: $s, description: "Thing.", files: $f, tags: $t, ancestorIds: $a}) { thing { newId: id } } }`,
-			servertest.Object{"n": fmt.Sprint("Thing ", i), "s": m.categories[i%len(m.categories)], "f": []servertest.Object{{"id": servertest.ID(stl)}, {"id": servertest.ID(picture)}}, "t": []string{"Gear", fmt.Sprint("Tag ", i)}, "a": m.things[max(0, i-3):]})
+			servertest.Object{"n": fmt.Sprint("Thing ", i), "s": m.categories[i%len(m.categories)],
+				"f": []servertest.Object{{"id": servertest.ID(stl)}, {"id": servertest.ID(picture)}},
+				"t": []string{"Gear", fmt.Sprint("Tag ", i)}, "a": m.things[max(0, i-3):]})
 		do(c, `mutation ($id: ID!) { publishThing(input: {id: $id}) { thing { id } } }`, servertest.Object{"id": thing})
 		m.users, m.things = append(m.users, c), append(m.things, thing)
 		for _, on := range []string{m.things[0], m.things[i/2], m.things[max(0, i-1)]} {
 			target := servertest.Object{"t": servertest.Object{"type": "THING", "id": on}, "id": on}
 			root := do(c, `mutation ($t: TargetInput!) { createComment(input: {target: $t, body: "Nice thing."}) { comment { newId: id } } }`, target)
 			do(m.users[0], `mutation ($id: ID!) { createComment(input: {parentId: $id, body: "Is it?"}) { comment { newId: id } } }`, servertest.Object{"id": root})
-			do(c, `mutation ($id: ID!) { createComment(input: {parentId: $id, body: "It is."}) { comment { newId: id } } }`, servertest.Object{"id": root})
+			do(c, `mutation ($id: ID!) { createComment(input: {parentId: $id, body: "It is."}) { comment { newId: id } } }`,
+				servertest.Object{"id": root})
 			made := do(c, `mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { newId: id } } }`, target)
-			do(m.users[max(0, i-1)], `mutation ($id: ID!) { createComment(input: {target: {type: MAKE, id: $id}, body: "Well done."}) { comment { newId: id } } }`, servertest.Object{"id": made})
+			do(m.users[max(0, i-1)],
+				`mutation ($id: ID!) { createComment(input: {target: {type: MAKE, id: $id}, body: "Well done."}) { comment { newId: id } } }`, servertest.Object{"id": made})
 			collection := do(c, `mutation { createCollection(input: {name: "Things"}) { collection { newId: id } } }`, nil)
 			do(c, `mutation ($c: ID!, $id: ID!) { addToCollection(input: {collectionId: $c, thingId: $id}) { collection { id } } }`, servertest.Object{"c": collection, "id": on})
 			if on != thing {
@@ -716,8 +810,10 @@ func (m *listFixture) grow(t *testing.T, n int) {
 			}
 		}
 		if i > 0 {
-			do(c, `mutation ($n: String!) { followUser(input: {username: $n}) { user { id } } }`, servertest.Object{"n": fmt.Sprint("user", i/2)})
-			do(m.users[0], `mutation ($n: String!) { followUser(input: {username: $n}) { user { id } } }`, servertest.Object{"n": fmt.Sprint("user", i)})
+			do(c, `mutation ($n: String!) { followUser(input: {username: $n}) { user { id } } }`,
+				servertest.Object{"n": fmt.Sprint("user", i/2)})
+			do(m.users[0], `mutation ($n: String!) { followUser(input: {username: $n}) { user { id } } }`,
+				servertest.Object{"n": fmt.Sprint("user", i)})
 		}
 		m.users[0].Get(fmt.Sprintf("/files/%d/download", stl)).Want(t, 302)
 	}
@@ -730,12 +826,14 @@ var costOf sync.Map
 // must not grow with the number of objects, and must be the same on both engines.
 func TestStatementsAreFew(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		m := &listFixture{s: s, things: []string{}, categories: []string{"math-art", "chess", "pets", "math", "audio", "rings", "diy", "dice"}}
+		m := &listFixture{s: s, things: []string{}, categories: []string{"math-art", "chess", "pets", "math", "audio",
+			"rings", "diy", "dice"}}
 		m.grow(t, 3)
 		admin := s.Administrator()
 		feature := func() {
 			for _, thing := range m.things {
-				admin.Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, servertest.Object{"id": thing}, new(any))
+				admin.Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`,
+					servertest.Object{"id": thing}, new(any))
 			}
 			s.Fold()
 		}

@@ -103,7 +103,8 @@ func selectionOf(schema *ast.Schema, f *ast.FieldDefinition) (text string, ok bo
 // typeAt returns the type of the fields that replace %s in a path.
 func typeAt(t *testing.T, schema *ast.Schema, path string) *ast.Definition {
 	t.Helper()
-	document, errs := gqlparser.LoadQueryWithRules(schema, "{"+fmt.Sprintf(path, "__typename")+"}", rules.NewDefaultRules())
+	document, errs := gqlparser.LoadQueryWithRules(schema, "{"+fmt.Sprintf(path, "__typename")+"}",
+		rules.NewDefaultRules())
 	if errs != nil {
 		t.Fatal(errs)
 	}

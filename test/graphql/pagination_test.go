@@ -30,8 +30,10 @@ func TestLinksWhilePublishing(t *testing.T) {
 				doomed = append(doomed, publish(fmt.Sprint("Doomed ", i)))
 			}
 		}
-		s.Administrator().Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, servertest.Object{"id": servertest.ID(there[0])}, new(any))
-		paths := []string{"/newest?per_page=2", "/popular?per_page=3", "/search/?sort=newest&per_page=2", "/users/ada/things?per_page=2", "/categories/tools/things?per_page=3", "/search/there?per_page=4&sort=popular"}
+		s.Administrator().Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`,
+			servertest.Object{"id": servertest.ID(there[0])}, new(any))
+		paths := []string{"/newest?per_page=2", "/popular?per_page=3", "/search/?sort=newest&per_page=2",
+			"/users/ada/things?per_page=2", "/categories/tools/things?per_page=3", "/search/there?per_page=4&sort=popular"}
 		stop, done := make(chan struct{}), sync.WaitGroup{}
 		done.Go(func() {
 			for i := 0; ; i++ {
@@ -99,12 +101,16 @@ func TestConditionalGet(t *testing.T) {
 		for _, path := range []string{path, "/newest", "/users/ada", "/categories", "/search/bracket"} {
 			response := get(path, "").Want(t, 200)
 			tag := response.Header.Get("ETag")
-			if !strings.HasPrefix(tag, `W/"`) || response.Header.Get("Cache-Control") != "private, no-cache" || !strings.Contains(strings.Join(response.Header.Values("Vary"), ","), "Authorization") {
-				t.Errorf("%s: ETag %q, Cache-Control %q, Vary %q", path, tag, response.Header.Get("Cache-Control"), response.Header.Values("Vary"))
+			if !strings.HasPrefix(tag, `W/"`) || response.Header.Get("Cache-Control") != "private, no-cache" ||
+				!strings.Contains(strings.Join(response.Header.Values("Vary"), ","), "Authorization") {
+				t.Errorf("%s: ETag %q, Cache-Control %q, Vary %q", path, tag, response.Header.Get("Cache-Control"),
+					response.Header.Values("Vary"))
 			}
 			for _, sent := range []string{tag, strings.TrimPrefix(tag, "W/"), `"other", ` + tag, "*"} {
-				if again := get(path, sent); again.StatusCode != http.StatusNotModified || len(again.Bytes) > 0 || again.Header.Get("ETag") != tag {
-					t.Errorf("%s with If-None-Match %s: %d, %d bytes, ETag %q", path, sent, again.StatusCode, len(again.Bytes), again.Header.Get("ETag"))
+				if again := get(path, sent); again.StatusCode != http.StatusNotModified || len(again.Bytes) > 0 ||
+					again.Header.Get("ETag") != tag {
+					t.Errorf("%s with If-None-Match %s: %d, %d bytes, ETag %q", path, sent, again.StatusCode, len(again.Bytes),
+						again.Header.Get("ETag"))
 				}
 			}
 			get(path, `W/"other"`).Want(t, 200)
@@ -114,7 +120,8 @@ func TestConditionalGet(t *testing.T) {
 		if changed := get(path, tag).Want(t, 200); changed.Header.Get("ETag") == tag {
 			t.Errorf("the thing changed, and its tag %s did not", tag)
 		}
-		if h := ada.Do("PATCH", path, servertest.Object{}).Want(t, 200).Header; h.Get("ETag") != "" || h.Get("Cache-Control") != "no-store" {
+		if h := ada.Do("PATCH", path, servertest.Object{}).Want(t, 200).Header; h.Get("ETag") != "" ||
+			h.Get("Cache-Control") != "no-store" {
 			t.Errorf("PATCH: ETag %q, Cache-Control %q", h.Get("ETag"), h.Get("Cache-Control"))
 		}
 	})

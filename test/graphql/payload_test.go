@@ -32,15 +32,18 @@ func TestCollectedThing(t *testing.T) {
 			add: addToCollection(input: {collectionId: $c, thingId: $id}) { thing { ...state } }
 			remove: removeFromCollection(input: {collectionId: $c, thingId: $id}) { thing { ...state } }
 		} fragment state on Thing { id isCollected collectCount collections { name } }`, variables, &v)
-		if added := v.Add.Thing; added == nil || added.ID != thing || !added.IsCollected || added.CollectCount != 1 || len(added.Collections) != 1 {
+		if added := v.Add.Thing; added == nil || added.ID != thing || !added.IsCollected || added.CollectCount != 1 ||
+			len(added.Collections) != 1 {
 			t.Errorf("addToCollection: got the thing %+v", added)
 		}
-		if removed := v.Remove.Thing; removed == nil || removed.IsCollected || removed.CollectCount != 0 || len(removed.Collections) != 0 {
+		if removed := v.Remove.Thing; removed == nil || removed.IsCollected || removed.CollectCount != 0 ||
+			len(removed.Collections) != 0 {
 			t.Errorf("removeFromCollection: got the thing %+v", removed)
 		}
 
 		ada.Query(`mutation ($c: ID!, $id: ID!) { addToCollection(input: {collectionId: $c, thingId: $id}) { thing { id } } }`, variables, new(any))
-		bob.Query(`mutation ($id: ID!) { unpublishThing(input: {id: $id}) { thing { id } } }`, servertest.Object{"id": thing}, new(any))
+		bob.Query(`mutation ($id: ID!) { unpublishThing(input: {id: $id}) { thing { id } } }`, servertest.Object{"id": thing},
+			new(any))
 		v.Remove = payload{}
 		ada.Query(`mutation ($c: ID!, $id: ID!) { remove: removeFromCollection(input: {collectionId: $c, thingId: $id}) { thing { ...state } } }
 			fragment state on Thing { id isCollected collectCount collections { name } }`, variables, &v)
@@ -61,7 +64,8 @@ func TestCollectionLikers(t *testing.T) {
 		ada.Query(`mutation { createCollection(input: {name: "Vases"}) { collection { id nodeId } } }`, nil, &made)
 		c := made.CreateCollection.Collection
 		for _, name := range []string{"bob", "cleo"} {
-			s.User(name).Query(`mutation ($id: ID!) { likeCollection(input: {id: $id}) { collection { id } } }`, servertest.Object{"id": c.ID}, new(any))
+			s.User(name).Query(`mutation ($id: ID!) { likeCollection(input: {id: $id}) { collection { id } } }`,
+				servertest.Object{"id": c.ID}, new(any))
 		}
 		type likers struct {
 			TotalCount int
@@ -87,7 +91,9 @@ func TestCollectionLikers(t *testing.T) {
 		var unlike struct {
 			UnlikeCollection struct{ Collection struct{ LikeCount int } }
 		}
-		s.Client(s.Token("bob", auth.Read, auth.Write)).Query(`mutation ($id: ID!) { unlikeCollection(input: {id: $id}) { collection { likeCount } } }`, servertest.Object{"id": c.ID}, &unlike)
+		s.Client(s.Token("bob", auth.Read, auth.Write)).
+			Query(`mutation ($id: ID!) { unlikeCollection(input: {id: $id}) { collection { likeCount } } }`,
+				servertest.Object{"id": c.ID}, &unlike)
 		if got := unlike.UnlikeCollection.Collection.LikeCount; got != 1 {
 			t.Errorf("after unlikeCollection: got %d likes, want 1", got)
 		}
@@ -103,12 +109,14 @@ func TestDeletedParts(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
 		thing := servertest.PublishedThing(t, ada, "Vase")
-		file, picture := ada.Upload("b.stl", servertest.Mesh(t, "hschendel_simple_bin.stl")), ada.Upload("a.png", servertest.Mesh(t, "lib3mf_thumbnail.png"))
+		file, picture := ada.Upload("b.stl", servertest.Mesh(t, "hschendel_simple_bin.stl")),
+			ada.Upload("a.png", servertest.Mesh(t, "lib3mf_thumbnail.png"))
 		ada.Finalize("thing", thing, file, picture).Want(t, 200)
 		var made struct {
 			CreateMake struct{ Make struct{ ID string } }
 		}
-		bob.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { id } } }`, servertest.Object{"id": servertest.ID(thing)}, &made)
+		bob.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { id } } }`,
+			servertest.Object{"id": servertest.ID(thing)}, &made)
 		type state struct {
 			ID                   string
 			FileCount, MakeCount int
@@ -126,7 +134,8 @@ func TestDeletedParts(t *testing.T) {
 			var v struct{ Payload struct{ Object *state } }
 			c.client.Query(`mutation ($id: ID!) { payload: `+c.mutation+`(input: {id: $id}) { object: `+c.field+` {
 				... on Thing { id fileCount makeCount images(ids: [$id]) { id } } } } }`, servertest.Object{"id": c.id}, &v)
-			if got := v.Payload.Object; got == nil || got.ID != servertest.ID(thing) || got.FileCount != c.fileCount || got.MakeCount != c.makeCount || len(got.Images) != 0 {
+			if got := v.Payload.Object; got == nil || got.ID != servertest.ID(thing) || got.FileCount != c.fileCount ||
+				got.MakeCount != c.makeCount || len(got.Images) != 0 {
 				t.Errorf("%s: got the thing %+v, want %+v", c.mutation, got, c)
 			}
 		}
@@ -156,7 +165,8 @@ func TestDeletedNodeID(t *testing.T) {
 			createWebhook(input: {url: "https://hook.invalid/", events: [MAKE_CREATED]}) { webhook { id } }
 			createPrinter(input: {name: "Printer", kind: OCTOPRINT, url: "http://printer.invalid/"}) { printer { id } }
 		}`, servertest.Object{"thing": servertest.ID(thing)}, &made)
-		bob.Query(`mutation ($id: ID!) { likeMake(input: {id: $id}) { make { id } } }`, servertest.Object{"id": made.CreateMake.Make.ID}, new(any))
+		bob.Query(`mutation ($id: ID!) { likeMake(input: {id: $id}) { make { id } } }`,
+			servertest.Object{"id": made.CreateMake.Make.ID}, new(any))
 		ada.Query(`{ me { id notifications { nodes { id } } } }`, nil, &made)
 		if len(made.Me.Notifications.Nodes) != 1 {
 			t.Fatalf("got %d notifications, want one", len(made.Me.Notifications.Nodes))
@@ -186,8 +196,10 @@ func TestDeletedNodeID(t *testing.T) {
 			if variables != nil {
 				head = "($id: ID!) "
 			}
-			ada.Query("mutation "+head+"{ payload: "+c.mutation+"(input: {"+input+"}) { deletedId deletedNodeId } }", variables, &after)
-			if after.Payload.DeletedID != c.id || after.Payload.DeletedNodeID != before.Object.NodeID || before.Object.NodeID == "" {
+			ada.Query("mutation "+head+"{ payload: "+c.mutation+"(input: {"+input+"}) { deletedId deletedNodeId } }", variables,
+				&after)
+			if after.Payload.DeletedID != c.id || after.Payload.DeletedNodeID != before.Object.NodeID ||
+				before.Object.NodeID == "" {
 				t.Errorf("%s: got %+v, want the id %s and the nodeId %s", c.mutation, after.Payload, c.id, before.Object.NodeID)
 			}
 		}
@@ -199,7 +211,8 @@ func TestDeletedNodeID(t *testing.T) {
 func TestFormerAncestors(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
-		first, second, hidden := servertest.PublishedThing(t, bob, "First"), servertest.PublishedThing(t, bob, "Second"), servertest.PublishedThing(t, bob, "Hidden")
+		first, second, hidden := servertest.PublishedThing(t, bob, "First"), servertest.PublishedThing(t, bob, "Second"),
+			servertest.PublishedThing(t, bob, "Hidden")
 		remix := servertest.ID(servertest.PublishedThing(t, ada, "Remix"))
 		type ancestors []struct {
 			Name       string
@@ -230,9 +243,11 @@ func TestFormerAncestors(t *testing.T) {
 				t.Errorf("updateThing with %s: got %v, want %v", c.name, got, c.want)
 			}
 		}
-		bob.Query(`mutation ($id: ID!) { unpublishThing(input: {id: $id}) { thing { id } } }`, servertest.Object{"id": hidden}, new(any))
+		bob.Query(`mutation ($id: ID!) { unpublishThing(input: {id: $id}) { thing { id } } }`,
+			servertest.Object{"id": hidden}, new(any))
 		var v struct{ DeleteThing struct{ Ancestors ancestors } }
-		ada.Query(`mutation ($id: ID!) { deleteThing(input: {id: $id}) { ancestors { name remixCount } } }`, servertest.Object{"id": remix}, &v)
+		ada.Query(`mutation ($id: ID!) { deleteThing(input: {id: $id}) { ancestors { name remixCount } } }`,
+			servertest.Object{"id": remix}, &v)
 		if got, want := v.DeleteThing.Ancestors, (ancestors{{"Second", 0}, {"First", 0}}); !slices.Equal(got, want) {
 			t.Errorf("deleteThing: got %v, want %v", got, want)
 		}

@@ -24,13 +24,18 @@ func TestPagePictures(t *testing.T) {
 			ada.Finalize("thing", id, ada.Upload("vase.stl", servertest.Mesh(t, "hschendel_simple_bin.stl"))).Want(t, 200)
 			ada.Publish(id).Want(t, 200)
 		}
-		(&gallery{s: s, db: servertest.OpenDB(t, s)}).exec(t, "UPDATE previews SET state = 'done', picture = 'png', width = 1200, height = 900")
+		(&gallery{s: s, db: servertest.OpenDB(t, s)}).
+			exec(t, "UPDATE previews SET state = 'done', picture = 'png', width = 1200, height = 900")
 		s.Fold()
-		const cards, stage = "(max-width: 560px) calc(50vw - 1.4rem), 20rem", "(max-width: 899px) calc(100vw - 2rem), (max-width: 1480px) 60vw, 54rem"
+		const cards, stage = "(max-width: 560px) calc(50vw - 1.4rem), 20rem",
+			"(max-width: 899px) calc(100vw - 2rem), (max-width: 1480px) 60vw, 54rem"
 		for address, want := range map[string]map[string]string{
-			"/":                          {"src": "preview_featured.jpg", "srcset": "preview_card.jpg 340w, preview_featured.jpg 628w", "sizes": cards, "width": "628", "height": "472"},
-			"/explore?q=vase":            {"src": "preview_featured.jpg", "srcset": "preview_card.jpg 340w, preview_featured.jpg 628w", "sizes": cards, "width": "628", "height": "472"},
-			fmt.Sprintf("/thing:%d", id): {"src": "display_large.jpg", "srcset": "display_medium.jpg 800w, display_large.jpg 1200w", "sizes": stage, "width": "1200", "height": "900"},
+			"/": {"src": "preview_featured.jpg",
+				"srcset": "preview_card.jpg 340w, preview_featured.jpg 628w", "sizes": cards, "width": "628", "height": "472"},
+			"/explore?q=vase": {"src": "preview_featured.jpg",
+				"srcset": "preview_card.jpg 340w, preview_featured.jpg 628w", "sizes": cards, "width": "628", "height": "472"},
+			fmt.Sprintf("/thing:%d", id): {"src": "display_large.jpg",
+				"srcset": "display_medium.jpg 800w, display_large.jpg 1200w", "sizes": stage, "width": "1200", "height": "900"},
 		} {
 			pictures := picturesOf(t, visitor.Get(address).Want(t, http.StatusOK))
 			if len(pictures) == 0 {

@@ -23,7 +23,8 @@ import (
 func callersOf(t *testing.T, s *servertest.Server, ada, bob *servertest.Client) []context.Context {
 	t.Helper()
 	callers := []context.Context{auth.WithCaller(t.Context(), auth.Caller{}, nil)}
-	for _, token := range []string{ada.Token, bob.Token, s.Client(s.Token("staff", auth.Read, auth.Write, auth.Admin)).Token} {
+	for _, token := range []string{ada.Token, bob.Token, s.Client(s.Token("staff", auth.Read, auth.Write, auth.Admin)).
+		Token} {
 		caller, err := s.Store.Account.Authenticate(t.Context(), token)
 		if err != nil {
 			t.Fatal(err)
@@ -34,12 +35,14 @@ func callersOf(t *testing.T, s *servertest.Server, ada, bob *servertest.Client) 
 }
 
 // runQuery returns the data and the sorted errors of a query.
-func runQuery(ctx context.Context, g *graph.Graph, document *ast.QueryDocument, variables map[string]any) (string, []string) {
+func runQuery(ctx context.Context, g *graph.Graph, document *ast.QueryDocument,
+	variables map[string]any) (string, []string) {
 	return textOf(respond(ctx, g, document, variables))
 }
 
 // respond returns the response to an operation, or the first one to a subscription.
-func respond(ctx context.Context, g *graph.Graph, document *ast.QueryDocument, variables map[string]any) *graphql.Response {
+func respond(ctx context.Context, g *graph.Graph, document *ast.QueryDocument,
+	variables map[string]any) *graphql.Response {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	exec := g.Executor(graphqlhttp.SingleDocument{Document: document})
@@ -77,7 +80,8 @@ type randomQuery struct {
 }
 
 // unstable are fields whose values depend on the time of the call or on chance.
-var unstable = []string{"Popularity.score", "PopularityDay.points", "File.directUrl", "DeprecatedCall.calledAt", "Query.randomThings"}
+var unstable = []string{"Popularity.score", "PopularityDay.points", "File.directUrl", "DeprecatedCall.calledAt",
+	"Query.randomThings"}
 
 func (q *randomQuery) operation() string {
 	q.left = 4 + q.IntN(40)
@@ -127,7 +131,8 @@ func (q *randomQuery) selection(of *ast.Definition, depth int) string {
 func (q *randomQuery) candidates(of *ast.Definition, depth int) (fields []*ast.FieldDefinition) {
 	for _, f := range of.Fields {
 		composite := q.schema.Types[f.Type.Name()].IsCompositeType()
-		if strings.HasPrefix(f.Name, "__") && q.IntN(20) > 0 || composite && depth > 6 || slices.Contains(unstable, of.Name+"."+f.Name) {
+		if strings.HasPrefix(f.Name, "__") && q.IntN(20) > 0 || composite && depth > 6 ||
+			slices.Contains(unstable, of.Name+"."+f.Name) {
 			continue
 		}
 		fields = append(fields, f)

@@ -45,11 +45,13 @@ func TestReadsTogether(t *testing.T) {
 			}
 			get(path)
 		}
-		for _, path := range []string{"/", "/explore?q=bracket", "/thing:1", "/ada", "/schema.graphql", "/migration", "/reference", "/sitemap.xml", "/robots.txt"} {
+		for _, path := range []string{"/", "/explore?q=bracket", "/thing:1", "/ada", "/schema.graphql", "/migration",
+			"/reference", "/sitemap.xml", "/robots.txt"} {
 			get(path)
 		}
 		schema := graph.New(nil).Schema()
-		ids := []string{fmt.Sprint(world["thing_id"]), fmt.Sprint(world["file_id"]), fmt.Sprint(world["copy_id"]), "1", "2", "3"}
+		ids := []string{fmt.Sprint(world["thing_id"]), fmt.Sprint(world["file_id"]), fmt.Sprint(world["copy_id"]), "1",
+			"2", "3"}
 		for seed := range uint64(100) {
 			q := randomQuery{Rand: rand.New(rand.NewPCG(seed, 11)), schema: schema, ids: ids, variables: make(map[string]any)}
 			text := q.operation()

@@ -89,7 +89,8 @@ func pathToHere() (path []string) {
 		var frame runtime.Frame
 		frame, more = frames.Next()
 		// An inlined literal has the name of the function into which it was inlined, but its own file.
-		if !strings.HasPrefix(frame.File, module) || strings.HasSuffix(frame.File, "_test.go") || strings.HasSuffix(frame.Function, ".done") {
+		if !strings.HasPrefix(frame.File, module) || strings.HasSuffix(frame.File, "_test.go") ||
+			strings.HasSuffix(frame.Function, ".done") {
 			continue
 		}
 		pkg := filepath.Base(filepath.Dir(frame.File))

@@ -13,7 +13,8 @@ import (
 // budgetLeft returns the cost that a caller may still spend.
 func budgetLeft(t *testing.T, c *servertest.Client) int {
 	t.Helper()
-	request := c.Request(http.MethodPost, "/graphql", servertest.Object{"query": "{ __typename }", "extensions": servertest.Object{"cost": true}})
+	request := c.Request(http.MethodPost, "/graphql", servertest.Object{"query": "{ __typename }",
+		"extensions": servertest.Object{"cost": true}})
 	request.Header.Set("Content-Type", "application/json")
 	var said struct {
 		Extensions struct{ Cost struct{ Remaining int } }
@@ -45,7 +46,8 @@ func TestRESTIsChargedLikeGraphQL(t *testing.T) {
 		// An invalid cursor is ignored and the operation runs again without it, which must not be
 		// charged.
 		const newest = "/users/me/likes?per_page=2"
-		if valid, invalid := charged(ada, newest, http.StatusOK), charged(ada, newest+"&after=x", http.StatusOK); valid != invalid {
+		if valid, invalid := charged(ada, newest, http.StatusOK),
+			charged(ada, newest+"&after=x", http.StatusOK); valid != invalid {
 			t.Errorf("with an invalid cursor the request costs %d, want %d", invalid, valid)
 		}
 		image := fmt.Sprintf("/things/%d/images/1", thing)
@@ -79,7 +81,8 @@ func TestRESTResponsesAreBounded(t *testing.T) {
 			t.Errorf("32 MiB of comments: %d with %d bytes, want 400: %.300s", r.StatusCode, len(r.Bytes), r.Bytes)
 		}
 		r = m.admin.Get("/things/1000000200/comments?per_page=30")
-		if r.StatusCode != http.StatusBadRequest || !strings.Contains(string(r.Bytes), "exceeds 20 MiB: request a shorter page with per_page") {
+		if r.StatusCode != http.StatusBadRequest ||
+			!strings.Contains(string(r.Bytes), "exceeds 20 MiB: request a shorter page with per_page") {
 			t.Errorf("30 comments: %d with %d bytes, want 400: %.300s", r.StatusCode, len(r.Bytes), r.Bytes)
 		}
 		m.admin.Get("/things/1000000200/comments?per_page=15").Want(t, http.StatusOK)

@@ -22,7 +22,8 @@ func TestObjectsByNodeID(t *testing.T) {
 		bob.Query(`mutation { createComment(input: {target: {type: THING, id: 1}, body: "Nice."}) { comment { id } } createMake(input: {thingId: 1, name: "Mine"}) { make { id } }
 			createCollection(input: {name: "Best"}) { collection { id } } likeThing(input: {id: 1}) { thing { id } } }`, nil, new(any))
 		var objects map[string]struct{ NodeID, Typename string }
-		ada.Query(`query ($hidden: ID!) { hidden: thing(id: $hidden) { nodeId typename: __typename } }`, servertest.Object{"hidden": servertest.ID(hidden)}, &objects)
+		ada.Query(`query ($hidden: ID!) { hidden: thing(id: $hidden) { nodeId typename: __typename } }`,
+			servertest.Object{"hidden": servertest.ID(hidden)}, &objects)
 		draft := objects["hidden"].NodeID
 		clear(objects)
 		bob.Query(`{ thing(id: 1) { nodeId typename: __typename } make(id: 1) { nodeId typename: __typename } comment(id: 1) { nodeId typename: __typename }
@@ -33,14 +34,16 @@ func TestObjectsByNodeID(t *testing.T) {
 			var found struct {
 				Node struct{ NodeID, Typename string }
 			}
-			bob.Query(`query ($id: ID!) { node(nodeId: $id) { nodeId typename: __typename } }`, servertest.Object{"id": o.NodeID}, &found)
+			bob.Query(`query ($id: ID!) { node(nodeId: $id) { nodeId typename: __typename } }`,
+				servertest.Object{"id": o.NodeID}, &found)
 			if found.Node != o || o.NodeID == "" {
 				t.Errorf("%s: got %+v, want %+v", name, found.Node, o)
 			}
 			ids = append(ids, o.NodeID)
 		}
 		var found struct{ Nodes []*struct{ NodeID string } }
-		bob.Query(`query ($ids: [ID!]!) { nodes(nodeIds: $ids) { nodeId } }`, servertest.Object{"ids": append(ids, draft, "nonsense")}, &found)
+		bob.Query(`query ($ids: [ID!]!) { nodes(nodeIds: $ids) { nodeId } }`,
+			servertest.Object{"ids": append(ids, draft, "nonsense")}, &found)
 		for i, id := range ids {
 			if found.Nodes[i] == nil || found.Nodes[i].NodeID != id {
 				t.Errorf("node %d: got %+v, want %s", i, found.Nodes[i], id)
@@ -50,7 +53,8 @@ func TestObjectsByNodeID(t *testing.T) {
 			t.Errorf("nodes that are hidden or do not exist: got %+v, want nulls", found.Nodes)
 		}
 		for _, id := range []string{draft, "nonsense", "", "VGhpbmc6OTk5"} {
-			if code := bob.GraphQL(`query ($id: ID!) { node(nodeId: $id) { nodeId } }`, servertest.Object{"id": id}).Code(); code != "NOT_FOUND" {
+			if code := bob.GraphQL(`query ($id: ID!) { node(nodeId: $id) { nodeId } }`, servertest.Object{"id": id}).
+				Code(); code != "NOT_FOUND" {
 				t.Errorf("node %q: got %q, want NOT_FOUND", id, code)
 			}
 		}
@@ -71,10 +75,12 @@ func TestSchemaConventions(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
 		thing := ada.Thing("Bracket")
-		ada.Finalize("thing", thing, ada.Upload("a.stl", servertest.Mesh(t, "numpystl_HalfDonut_bin.stl")), ada.Upload("a.png", servertest.Mesh(t, "lib3mf_thumbnail.png")))
+		ada.Finalize("thing", thing, ada.Upload("a.stl", servertest.Mesh(t, "numpystl_HalfDonut_bin.stl")),
+			ada.Upload("a.png", servertest.Mesh(t, "lib3mf_thumbnail.png")))
 		ada.Publish(thing)
 		ids := servertest.Object{"id": servertest.ID(thing)}
-		ada.Query(`mutation { createCollection(input: {name: "Best", description: "All."}) { collection { id } } }`, nil, new(any))
+		ada.Query(`mutation { createCollection(input: {name: "Best", description: "All."}) { collection { id } } }`, nil,
+			new(any))
 		check := func(c *servertest.Client, document, want string) {
 			t.Helper()
 			r := c.GraphQL(document, ids)
@@ -88,17 +94,22 @@ func TestSchemaConventions(t *testing.T) {
 		}
 		check(ada, `mutation { updateProfile(input: {bio: "I print.", email: "ada@example.org"}) { user { bio email isViewer } } }`,
 			`{"updateProfile":{"user":{"bio":"I print.","email":"ada@example.org","isViewer":true}}}`)
-		check(ada, `mutation { updateProfile(input: {location: "London"}) { user { bio email } } }`, `{"updateProfile":{"user":{"bio":"I print.","email":"ada@example.org"}}}`)
-		check(ada, `mutation { updateProfile(input: {bio: null, email: null}) { user { bio email location } } }`, `{"updateProfile":{"user":{"bio":"","email":null,"location":"London"}}}`)
+		check(ada, `mutation { updateProfile(input: {location: "London"}) { user { bio email } } }`,
+			`{"updateProfile":{"user":{"bio":"I print.","email":"ada@example.org"}}}`)
+		check(ada, `mutation { updateProfile(input: {bio: null, email: null}) { user { bio email location } } }`,
+			`{"updateProfile":{"user":{"bio":"","email":null,"location":"London"}}}`)
 		check(ada, `mutation ($id: ID!) { updateThing(input: {id: $id, tags: ["gear"], description: "A."}) { thing { description tags { name } } } }`,
 			`{"updateThing":{"thing":{"description":"A.","tags":[{"name":"gear"}]}}}`)
 		check(ada, `mutation ($id: ID!) { updateThing(input: {id: $id, tags: null}) { thing { description tags { name } } } }`, `{"updateThing":{"thing":{"description":"A.","tags":[]}}}`)
-		check(ada, `mutation ($id: ID!) { updateThing(input: {id: $id, name: null}) { thing { name } } }`, "BAD_USER_INPUT name: must not be null")
-		check(ada, `mutation { updateMake(input: {id: 1, name: null}) { make { name } } }`, "BAD_USER_INPUT name: must not be null")
+		check(ada, `mutation ($id: ID!) { updateThing(input: {id: $id, name: null}) { thing { name } } }`,
+			"BAD_USER_INPUT name: must not be null")
+		check(ada, `mutation { updateMake(input: {id: 1, name: null}) { make { name } } }`,
+			"BAD_USER_INPUT name: must not be null")
 		check(ada, `mutation ($id: ID!, $none: String) { updateThing(input: {id: $id, license: null, description: $none}) { thing { name } } }`, "BAD_USER_INPUT license: must not be null")
 		check(ada, `query ($id: ID!) { thing(id: $id) { fileCount models: fileCount(kinds: [MODEL]) files { kind } } }`,
 			`{"thing":{"fileCount":2,"models":1,"files":[{"kind":"MODEL"},{"kind":"IMAGE"}]}}`)
-		for _, filter := range []string{`creators: "nobody"`, `tags: "unknown"`, `allTags: "unknown"`, `categoryIds: 999999`, `creatorIds: 999999`, `ids: 999999`, `ids: []`} {
+		for _, filter := range []string{`creators: "nobody"`, `tags: "unknown"`, `allTags: "unknown"`, `categoryIds: 999999`,
+			`creatorIds: 999999`, `ids: 999999`, `ids: []`} {
 			check(bob, `{ things(filter: {`+filter+`}) { totalCount nodes { id } } search(filter: {`+filter+`}) { totalCount } }`, `{"things":{"totalCount":0,"nodes":[]},"search":{"totalCount":0}}`)
 		}
 		for _, verb := range []string{"like", "watch"} {
@@ -106,7 +117,8 @@ func TestSchemaConventions(t *testing.T) {
 				is := map[string]string{"like": "isLiked", "watch": "isWatched"}[verb]
 				for _, prefix := range []string{"", "un"} {
 					field := prefix + verb + strings.ToUpper(noun[:1]) + noun[1:]
-					document, id := `mutation { `+field+`(input: {id: 1}) { `+noun+` { `+is+` } } }`, map[string]string{"": "true", "un": "false"}[prefix]
+					document, id := `mutation { `+field+`(input: {id: 1}) { `+noun+` { `+is+` } } }`,
+						map[string]string{"": "true", "un": "false"}[prefix]
 					want := `{"` + field + `":{"` + noun + `":{"` + is + `":` + id + `}}}`
 					check(bob, document, want)
 					check(bob, document, want)

@@ -18,7 +18,8 @@ import (
 // completes.
 func stream(t *testing.T, c *servertest.Client, id int64) []servertest.Watched {
 	t.Helper()
-	r := c.Request(http.MethodPost, "/graphql", map[string]any{"query": servertest.Watching, "variables": map[string]any{"id": servertest.ID(id)}})
+	r := c.Request(http.MethodPost, "/graphql", map[string]any{"query": servertest.Watching,
+		"variables": map[string]any{"id": servertest.ID(id)}})
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "text/event-stream")
 	r.Header.Set("Accept-Encoding", "gzip")
@@ -39,7 +40,8 @@ func eventSource(t *testing.T, s *servertest.Server, token string, id int64) []s
 // events reads the events of a stream, which must complete.
 func events(t *testing.T, response *servertest.Response) (told []servertest.Watched) {
 	t.Helper()
-	if got := response.Header.Get("Content-Type"); got != "text/event-stream" || response.Header.Get("Content-Encoding") != "" {
+	if got := response.Header.Get("Content-Type"); got != "text/event-stream" ||
+		response.Header.Get("Content-Encoding") != "" {
 		t.Fatalf("%s %s: %s", response.Status, got, response.Bytes)
 	}
 	complete := false
@@ -64,12 +66,15 @@ func events(t *testing.T, response *servertest.Response) (told []servertest.Watc
 func TestEventsAreNegotiated(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
-		for _, document := range []string{`{ me { username } }`, `mutation { createThing(input: { name: "Gear" }) { thing { name } } }`} {
+		for _, document := range []string{`{ me { username } }`,
+			`mutation { createThing(input: { name: "Gear" }) { thing { name } } }`} {
 			r := ada.Request(http.MethodPost, "/graphql", map[string]any{"query": document})
 			r.Header.Set("Content-Type", "application/json")
-			r.Header.Set("Accept", "application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed")
+			r.Header.Set("Accept",
+				"application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed")
 			response := ada.Send(r)
-			if got := response.Header.Get("Content-Type"); !strings.HasPrefix(got, "application/graphql-response+json") || !json.Valid(response.Bytes) {
+			if got := response.Header.Get("Content-Type"); !strings.HasPrefix(got, "application/graphql-response+json") ||
+				!json.Valid(response.Bytes) {
 				t.Errorf("%s: %s %s: %s", document, response.Status, got, response.Bytes)
 			}
 		}
@@ -84,13 +89,16 @@ func TestErrorsAreEvents(t *testing.T) {
 	s := servertest.Start(t, "sqlite")
 	ada := s.User("ada")
 	for document, code := range map[string]string{
-		"subscription {": "GRAPHQL_PARSE_FAILED", "subscription { unknown }": "GRAPHQL_VALIDATION_FAILED", "{ unknown }": "GRAPHQL_VALIDATION_FAILED",
+		"subscription {": "GRAPHQL_PARSE_FAILED", "subscription { unknown }": "GRAPHQL_VALIDATION_FAILED",
+		"{ unknown }": "GRAPHQL_VALIDATION_FAILED",
 	} {
 		post := ada.Request(http.MethodPost, "/graphql", map[string]any{"query": document})
 		post.Header.Set("Content-Type", "application/json")
-		for _, r := range []*http.Request{post, ada.Request(http.MethodGet, "/graphql?query="+url.QueryEscape(document), nil)} {
+		for _, r := range []*http.Request{post, ada.Request(http.MethodGet, "/graphql?query="+url.QueryEscape(document),
+			nil)} {
 			r.Header.Set("Accept", "text/event-stream")
-			if told := events(t, ada.Send(r)); len(told) != 1 || len(told[0].Errors) != 1 || told[0].Errors[0].Extensions.Code != code {
+			if told := events(t, ada.Send(r)); len(told) != 1 || len(told[0].Errors) != 1 ||
+				told[0].Errors[0].Extensions.Code != code {
 				t.Errorf("%s %s: %+v, want %s", r.Method, document, told, code)
 			}
 		}
@@ -122,11 +130,13 @@ func TestSubscription(t *testing.T) {
 			if len(states) == 0 || states[len(states)-1] != "DONE" || slices.Contains(states[:len(states)-1], "DONE") {
 				t.Errorf("got the states %q", states)
 			}
-			if told := stream(t, eve, id); len(told) != 1 || len(told[0].Errors) != 1 || told[0].Errors[0].Extensions.Code != "FORBIDDEN" {
+			if told := stream(t, eve, id); len(told) != 1 || len(told[0].Errors) != 1 ||
+				told[0].Errors[0].Extensions.Code != "FORBIDDEN" {
 				t.Errorf("another user gets %+v", told)
 			}
 		}
-		if told := servertest.Socket(t, s.URL, token, `query ($id: ID!) { file(id: $id) { id } }`, 1); len(told) != 1 || len(told[0].Errors) != 1 || !strings.Contains(told[0].Errors[0].Message, "subscriptions") {
+		if told := servertest.Socket(t, s.URL, token, `query ($id: ID!) { file(id: $id) { id } }`, 1); len(told) != 1 ||
+			len(told[0].Errors) != 1 || !strings.Contains(told[0].Errors[0].Message, "subscriptions") {
 			t.Errorf("a query over WebSocket: %+v", told)
 		}
 	}, servertest.Derives)
@@ -145,9 +155,11 @@ func TestSocketOutlivesToken(t *testing.T) {
 			}
 		}
 		ada.Query(`mutation { createToken(input: {name: "short", scopes: [READ]}) { secret token { id } } }`, nil, &token)
-		told := servertest.OverSocket(t, s.URL, token.CreateToken.Secret, servertest.Watching, servertest.Object{"id": servertest.ID(id)}, func() {
-			ada.Query(`mutation ($id: ID!) { revokeToken(input: {id: $id}) { token { id } } }`, servertest.Object{"id": token.CreateToken.Token.ID}, new(any))
-		})
+		told := servertest.OverSocket(t, s.URL, token.CreateToken.Secret, servertest.Watching,
+			servertest.Object{"id": servertest.ID(id)}, func() {
+				ada.Query(`mutation ($id: ID!) { revokeToken(input: {id: $id}) { token { id } } }`,
+					servertest.Object{"id": token.CreateToken.Token.ID}, new(any))
+			})
 		if len(told) != 1 || !strings.Contains(string(told[0]), `"UNAUTHENTICATED"`) {
 			t.Errorf("after its token was revoked a socket returns %s", told)
 		}
@@ -172,13 +184,16 @@ func TestHostileSocket(t *testing.T) {
 		{`{ me { id } }`, "BAD_USER_INPUT"},
 		{`subscription { a: __typename b: __typename }`, "GRAPHQL_VALIDATION_FAILED"},
 	} {
-		if code, size := servertest.RefusedBySocket(t, s.URL, s.Token("bob", "read"), c.document); code != c.code || size > 16<<10 {
+		if code, size := servertest.RefusedBySocket(t, s.URL, s.Token("bob", "read"), c.document); code != c.code ||
+			size > 16<<10 {
 			t.Errorf("%d: got %s and %d bytes, want %s", i, code, size, c.code)
 		}
 	}
 	token := s.Token("ada", "read")
 	for i := range 7 { // 6 times 31,311, and 9,411, which leaves 2,723
-		servertest.AskHandler(s.Client(token), servertest.QueryBody(fmt.Sprintf("{things(first:100){nodes{creator{things(first:%d){nodes{id name}}}}}}", map[bool]int{true: 100, false: 27}[i < 6])))
+		servertest.AskHandler(s.Client(token),
+			servertest.QueryBody(fmt.Sprintf("{things(first:100){nodes{creator{things(first:%d){nodes{id name}}}}}}",
+				map[bool]int{true: 100, false: 27}[i < 6])))
 	}
 	for i, want := range []string{"GRAPHQL_PARSE_FAILED", "GRAPHQL_PARSE_FAILED", "RATE_LIMITED"} {
 		if code, _ := servertest.RefusedBySocket(t, s.URL, token, "{"); code != want {

@@ -25,7 +25,8 @@ func subscribe(t *testing.T, c *servertest.Client, id int64) *servertest.OpenStr
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), servertest.Hung)
 	t.Cleanup(cancel)
-	return servertest.OpenStream(t, ctx, cancel, c, servertest.Object{"query": servertest.Watching, "variables": servertest.Object{"id": servertest.ID(id)}})
+	return servertest.OpenStream(t, ctx, cancel, c, servertest.Object{"query": servertest.Watching,
+		"variables": servertest.Object{"id": servertest.ID(id)}})
 }
 
 // waits returns a thing with a finalized file whose preview is never generated.
@@ -53,10 +54,12 @@ func TestOpenSubscriptionsAreLimited(t *testing.T) {
 		refused := subscribe(t, ada, file)
 		text, _ := io.ReadAll(refused.Body)
 		var result servertest.Result
-		if err := json.Unmarshal(text, &result); err != nil || refused.StatusCode != 429 || result.Code() != "RATE_LIMITED" || result.Errors[0].Extensions.Limit != 32 || !strings.Contains(result.Errors[0].Message, "at most 32 per client") {
+		if err := json.Unmarshal(text, &result); err != nil || refused.StatusCode != 429 || result.Code() != "RATE_LIMITED" ||
+			result.Errors[0].Extensions.Limit != 32 || !strings.Contains(result.Errors[0].Message, "at most 32 per client") {
 			t.Errorf("the 33rd: %s %s", refused.Status, text)
 		}
-		if told := servertest.Socket(t, s.URL, ada.Token, servertest.Watching, file); len(told) != 1 || len(told[0].Errors) != 1 || told[0].Errors[0].Extensions.Code != "RATE_LIMITED" {
+		if told := servertest.Socket(t, s.URL, ada.Token, servertest.Watching, file); len(told) != 1 ||
+			len(told[0].Errors) != 1 || told[0].Errors[0].Extensions.Code != "RATE_LIMITED" {
 			t.Errorf("the 33rd, over WebSocket: %+v", told)
 		}
 		another := s.Client(s.Token("ada", "read"))
@@ -93,7 +96,8 @@ func dial(t *testing.T, s *servertest.Server, token string) (*websocket.Conn, *h
 	if token == "" {
 		return conn, r, nil
 	}
-	if err := wsjson.Write(t.Context(), conn, servertest.Object{"type": "connection_init", "payload": servertest.Object{"Authorization": "Bearer " + token}}); err != nil {
+	if err := wsjson.Write(t.Context(), conn, servertest.Object{"type": "connection_init",
+		"payload": servertest.Object{"Authorization": "Bearer " + token}}); err != nil {
 		return conn, r, err
 	}
 	var ack servertest.Object
@@ -118,7 +122,8 @@ func TestOpenSocketsAreLimited(t *testing.T) {
 			}
 			_, r, err := dial(t, s, token)
 			var closed websocket.CloseError
-			if token != "" && (!errors.As(err, &closed) || closed.Code != websocket.StatusTryAgainLater || !strings.Contains(closed.Reason, "at most 32 per client")) {
+			if token != "" && (!errors.As(err, &closed) || closed.Code != websocket.StatusTryAgainLater ||
+				!strings.Contains(closed.Reason, "at most 32 per client")) {
 				t.Errorf("the 33rd of a user: %v", err)
 			}
 			if token == "" && (err == nil || r == nil || r.StatusCode != 429) {
@@ -251,7 +256,8 @@ func TestSocketsEndWithTheServer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			subscribe := map[string]any{"id": "1", "type": "subscribe", "payload": map[string]any{"query": "subscription { notifications { unreadCount } }"}}
+			subscribe := map[string]any{"id": "1", "type": "subscribe",
+				"payload": map[string]any{"query": "subscription { notifications { unreadCount } }"}}
 			if err := wsjson.Write(t.Context(), conn, subscribe); err != nil {
 				t.Fatal(err)
 			}
@@ -277,7 +283,9 @@ func TestProcessingOfSeveralFiles(t *testing.T) {
 		stl := servertest.Mesh(t, "hschendel_simple_bin.stl")
 		first := ada.Upload("a.stl", stl)
 		ada.Finalize("thing", thing, first).Want(t, 200)
-		for what, document := range map[string]string{"the thing": fmt.Sprintf(`subscription { thingProcessing(id: %d) { file { id } processing { state } } }`, thing), "the caller": `subscription { myProcessing { file { id } processing { state } } }`} {
+		for what, document := range map[string]string{"the thing": fmt.Sprintf(
+			`subscription { thingProcessing(id: %d) { file { id } processing { state } } }`, thing),
+			"the caller": `subscription { myProcessing { file { id } processing { state } } }`} {
 			ctx, cancel := context.WithTimeout(context.Background(), servertest.Hung)
 			defer cancel()
 			events := servertest.OpenStream(t, ctx, cancel, ada, servertest.Object{"query": document})
@@ -299,7 +307,8 @@ func TestProcessingOfSeveralFiles(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), servertest.Hung)
 		defer cancel()
-		refused := servertest.OpenStream(t, ctx, cancel, bob, servertest.Object{"query": fmt.Sprintf(`subscription { thingProcessing(id: %d) { file { id } } }`, thing)})
+		refused := servertest.OpenStream(t, ctx, cancel, bob,
+			servertest.Object{"query": fmt.Sprintf(`subscription { thingProcessing(id: %d) { file { id } } }`, thing)})
 		if event := refused.Next(); !strings.Contains(event, "FORBIDDEN") {
 			t.Errorf("bob watches a draft: %s", event)
 		}

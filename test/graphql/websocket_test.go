@@ -18,7 +18,8 @@ const notified = `subscription { notifications { unreadCount } }`
 // conversation sends messages over one WebSocket, one after the other, and returns the types of the
 // responses with their operation IDs until it has as many as wanted or the server closes. It leaves
 // out data: the first event of a subscription that the client completes may be sent or not.
-func conversation(t *testing.T, url, protocol string, wanted int, messages ...string) (responses []string, closed websocket.CloseError) {
+func conversation(t *testing.T, url, protocol string, wanted int,
+	messages ...string) (responses []string, closed websocket.CloseError) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -66,22 +67,33 @@ func TestSocketProtocol(t *testing.T) {
 		want           string
 		code           websocket.StatusCode // 0: the server leaves the connection open
 	}{
-		{"ping before connection_init", "graphql-transport-ws", []string{`{"type": "ping"}`, open}, "pong, connection_ack", 0},
+		{"ping before connection_init", "graphql-transport-ws", []string{`{"type": "ping"}`, open},
+			"pong, connection_ack", 0},
 		{"no JSON", "graphql-transport-ws", []string{open, "hello"}, "connection_ack", 4400},
 		{"no JSON at first", "graphql-transport-ws", []string{"hello"}, "", 4400},
 		{"a list", "graphql-transport-ws", []string{open, "[]"}, "connection_ack", 4400},
 		{"an unknown type", "graphql-transport-ws", []string{open, `{"type": "start", "id": "1"}`}, "connection_ack", 4400},
-		{"a type of the predecessor", "graphql-transport-ws", []string{open, `{"type": "connection_terminate"}`}, "connection_ack", 4400},
-		{"a type of the server", "graphql-transport-ws", []string{open, `{"type": "next", "id": "1"}`}, "connection_ack", 4400},
-		{"no ID", "graphql-transport-ws", []string{open, `{"type": "subscribe", "payload": {"query": "{ __typename }"}}`}, "connection_ack", 4400},
-		{"an ID that is no string", "graphql-transport-ws", []string{open, `{"type": "subscribe", "id": 1, "payload": {"query": "{ __typename }"}}`}, "connection_ack", 4400},
+		{"a type of the predecessor", "graphql-transport-ws", []string{open, `{"type": "connection_terminate"}`},
+			"connection_ack", 4400},
+		{"a type of the server", "graphql-transport-ws", []string{open, `{"type": "next", "id": "1"}`},
+			"connection_ack", 4400},
+		{"no ID", "graphql-transport-ws", []string{open, `{"type": "subscribe", "payload": {"query": "{ __typename }"}}`},
+			"connection_ack", 4400},
+		{"an ID that is no string", "graphql-transport-ws",
+			[]string{open, `{"type": "subscribe", "id": 1, "payload": {"query": "{ __typename }"}}`}, "connection_ack", 4400},
 		{"no payload", "graphql-transport-ws", []string{open, `{"type": "subscribe", "id": "1"}`}, "connection_ack", 4400},
-		{"no query", "graphql-transport-ws", []string{open, `{"type": "subscribe", "id": "1", "payload": {}}`}, "connection_ack", 4400},
-		{"variables that are no object", "graphql-transport-ws", []string{open, `{"type": "subscribe", "id": "1", "payload": {"query": "{ __typename }", "variables": []}}`}, "connection_ack", 4400},
-		{"a payload of connection_init that is no object", "graphql-transport-ws", []string{`{"type": "connection_init", "payload": [5]}`}, "", 4400},
-		{"subscribe before connection_init", "graphql-transport-ws", []string{subscribe("subscribe", "1", notified)}, "", 4401},
+		{"no query", "graphql-transport-ws", []string{open, `{"type": "subscribe", "id": "1", "payload": {}}`},
+			"connection_ack", 4400},
+		{"variables that are no object", "graphql-transport-ws",
+			[]string{open, `{"type": "subscribe", "id": "1", "payload": {"query": "{ __typename }", "variables": []}}`},
+			"connection_ack", 4400},
+		{"a payload of connection_init that is no object", "graphql-transport-ws",
+			[]string{`{"type": "connection_init", "payload": [5]}`}, "", 4400},
+		{"subscribe before connection_init", "graphql-transport-ws", []string{subscribe("subscribe", "1", notified)},
+			"", 4401},
 		{"two connection_init", "graphql-transport-ws", []string{open, open}, "connection_ack", 4429},
-		{"an ID in use", "graphql-transport-ws", []string{open, subscribe("subscribe", strings.Repeat("é", 100), notified), subscribe("subscribe", strings.Repeat("é", 100), notified)}, "connection_ack", 4409},
+		{"an ID in use", "graphql-transport-ws", []string{open, subscribe("subscribe", strings.Repeat("é", 100), notified),
+			subscribe("subscribe", strings.Repeat("é", 100), notified)}, "connection_ack", 4409},
 		{"an unknown subprotocol", "graphql-over-pigeon", nil, "", 4406},
 		{"no subprotocol", "", nil, "", 4406},
 		{"nothing", "graphql-transport-ws", nil, "", 4408},
@@ -90,12 +102,15 @@ func TestSocketProtocol(t *testing.T) {
 			[]string{open, subscribe("subscribe", "1", "{"), subscribe("subscribe", "1", "{ __typename }"), `{"type": "ping"}`},
 			"connection_ack, error 1, error 1, pong", 0},
 		{"complete of the client and the same ID again", "graphql-transport-ws",
-			[]string{open, subscribe("subscribe", "1", notified), `{"type": "complete", "id": "1"}`, `{"type": "complete", "id": "1"}`, `{"type": "ping"}`, subscribe("subscribe", "1", "{")},
+			[]string{open, subscribe("subscribe", "1", notified), `{"type": "complete", "id": "1"}`,
+				`{"type": "complete", "id": "1"}`, `{"type": "ping"}`, subscribe("subscribe", "1", "{")},
 			"connection_ack, pong, error 1", 0},
 		{"the predecessor", "graphql-ws",
-			[]string{open, subscribe("start", "1", "{"), subscribe("start", "2", notified), `{"type": "stop", "id": "2"}`, `{"type": "connection_terminate"}`},
+			[]string{open, subscribe("start", "1", "{"), subscribe("start", "2", notified), `{"type": "stop", "id": "2"}`,
+				`{"type": "connection_terminate"}`},
 			"connection_ack, ka, error 1, complete 2", 1000},
-		{"a type of the successor", "graphql-ws", []string{open, subscribe("subscribe", "1", notified)}, "connection_ack, ka", 4400},
+		{"a type of the successor", "graphql-ws", []string{open, subscribe("subscribe", "1", notified)},
+			"connection_ack, ka", 4400},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

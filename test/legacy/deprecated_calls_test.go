@@ -41,11 +41,13 @@ func TestDeprecatedCalls(t *testing.T) {
 			got := make(map[string]int)
 			for _, c := range found.DeprecatedCalls {
 				got[c.Operation+" "+c.UserAgent] = c.Calls
-				if c.Username != "ada" || c.TokenName != "test" || time.Since(c.LastAt).Abs() > time.Minute || c.FirstAt.After(c.LastAt) {
+				if c.Username != "ada" || c.TokenName != "test" || time.Since(c.LastAt).Abs() > time.Minute ||
+					c.FirstAt.After(c.LastAt) {
 					t.Errorf("%+v", c)
 				}
 			}
-			want := map[string]int{"get_newest old/1": 3, "get_newest old/2\uFFFD": 1, "get_files_file_id_finalize old/1": 1, "Query.newest Go-http-client/1.1": 1, "Query.popular Go-http-client/1.1": 1}
+			want := map[string]int{"get_newest old/1": 3, "get_newest old/2\uFFFD": 1, "get_files_file_id_finalize old/1": 1,
+				"Query.newest Go-http-client/1.1": 1, "Query.popular Go-http-client/1.1": 1}
 			if fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Errorf("got %v, want %v", got, want)
 			}

@@ -21,7 +21,8 @@ func publishedWith(t *testing.T, c *servertest.Client, fields servertest.Object)
 		all[name] = value
 	}
 	id := int64(servertest.ReadObject(t, c.Do("POST", "/things", all))["id"].(float64))
-	c.Finalize("thing", id, c.Upload("a.stl", []byte("solid a\nendsolid a\n")), c.Upload("a.png", servertest.Mesh(t, "lib3mf_thumbnail.png"))).Want(t, 200)
+	c.Finalize("thing", id, c.Upload("a.stl", []byte("solid a\nendsolid a\n")),
+		c.Upload("a.png", servertest.Mesh(t, "lib3mf_thumbnail.png"))).Want(t, 200)
 	c.Publish(id).Want(t, 200)
 	return id
 }
@@ -32,7 +33,8 @@ func TestTogglesAndIDs(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
 		thing := publishedWith(t, ada, nil)
-		collection := fmt.Sprint("/collections/", servertest.ReadObject(t, bob.Do("POST", "/collections", servertest.Object{"name": "Gears"}))["id"])
+		collection := fmt.Sprint("/collections/",
+			servertest.ReadObject(t, bob.Do("POST", "/collections", servertest.Object{"name": "Gears"}))["id"])
 		answers := func(path, want string) {
 			t.Helper()
 			if got := string(ada.Do("POST", path, nil).Want(t, 200).Bytes); strings.TrimSpace(got) != want {
@@ -69,7 +71,8 @@ func TestUsersByNumber(t *testing.T) {
 		}
 		path := fmt.Sprint("/users/", me["id"])
 		for _, c := range []struct{ first, last, full string }{{"Ada", "", "Ada"}, {"Ada", "Lovelace", "Ada Lovelace"}} {
-			changed := servertest.ReadObject(t, ada.Do("PATCH", path, servertest.Object{"first_name": c.first, "last_name": c.last}))
+			changed := servertest.ReadObject(t,
+				ada.Do("PATCH", path, servertest.Object{"first_name": c.first, "last_name": c.last}))
 			creator := servertest.ReadObject(t, bob.Get(fmt.Sprint("/things/", thing)))["creator"].(servertest.Object)
 			if changed["full_name"] != c.full || creator["full_name"] != c.full {
 				t.Errorf("%v: full_name %v, and of a creator %v", c, changed["full_name"], creator["full_name"])
@@ -105,9 +108,11 @@ func TestCollectionThumbnails(t *testing.T) {
 			things = append(things, id)
 			thumbnails = append([]any{servertest.ReadObject(t, ada.Get(fmt.Sprint("/things/", id)))["thumbnail"]}, thumbnails...)
 		}
-		s.Administrator().Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, servertest.Object{"id": servertest.ID(things[0])}, new(any))
+		s.Administrator().Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`,
+			servertest.Object{"id": servertest.ID(things[0])}, new(any))
 		fill := func(name string, ids []int64) string {
-			path := fmt.Sprint("/collections/", servertest.ReadObject(t, ada.Do("POST", "/collections", servertest.Object{"name": name}))["id"])
+			path := fmt.Sprint("/collections/",
+				servertest.ReadObject(t, ada.Do("POST", "/collections", servertest.Object{"name": name}))["id"])
 			for _, id := range ids {
 				ada.Do("POST", fmt.Sprintf("%s/thing/%d", path, id), nil).Want(t, 200)
 			}
@@ -128,7 +133,8 @@ func TestCollectionThumbnails(t *testing.T) {
 		}
 		ada.Get(full+"/things").Want(t, 200, &list)
 		for i, thing := range list {
-			got := flagsOf(thing, "is_private", "is_printable", "is_winner", "is_edu_approved", "is_featured", "is_ai", "is_banned", "allows_derivatives")
+			got := flagsOf(thing, "is_private", "is_printable", "is_winner", "is_edu_approved", "is_featured", "is_ai",
+				"is_banned", "allows_derivatives")
 			if want := fmt.Sprint("0 1 0 0 ", i == 4, " true false false"); got != want {
 				t.Errorf("thing %d of a collection: %s, want %s", i, got, want)
 			}
@@ -152,7 +158,8 @@ func TestPrintable(t *testing.T) {
 		thing := ada.Thing("Gear")
 		check := func(what, want string) {
 			t.Helper()
-			if got := flagsOf(servertest.ReadObject(t, ada.Get(fmt.Sprint("/things/", thing))), "is_private", "is_printable", "is_winner", "is_edu_approved"); got != want {
+			if got := flagsOf(servertest.ReadObject(t, ada.Get(fmt.Sprint("/things/", thing))), "is_private", "is_printable",
+				"is_winner", "is_edu_approved"); got != want {
 				t.Errorf("%s: %s, want %s", what, got, want)
 			}
 		}
@@ -177,9 +184,12 @@ func TestDetailsFromTexts(t *testing.T) {
 			o["required"] = "required"
 			return o
 		}
-		settings := servertest.Object{"type": "settings", "name": "Print Settings", "data": []any{servertest.Object{"printer": "MK4", "infill": 0.25}}}
+		settings := servertest.Object{"type": "settings", "name": "Print Settings",
+			"data": []any{servertest.Object{"printer": "MK4", "infill": 0.25}}}
 		design, custom := part("design", "How I Designed This", "In FreeCAD."), part("custom", "Custom Section", "More.")
-		path := fmt.Sprint("/things/", servertest.ReadObject(t, ada.Do("POST", "/things", servertest.Object{"name": "Gear", "license": "cc", "category": "Art"}))["id"])
+		path := fmt.Sprint("/things/",
+			servertest.ReadObject(t, ada.Do("POST", "/things", servertest.Object{"name": "Gear", "license": "cc",
+				"category": "Art"}))["id"])
 		check := func(what string, changes servertest.Object, want ...any) {
 			t.Helper()
 			got, _ := json.Marshal(servertest.ReadObject(t, ada.Do("PATCH", path, changes))["details_parts"])
@@ -193,16 +203,19 @@ func TestDetailsFromTexts(t *testing.T) {
 		check("a description", servertest.Object{"description": "A *gear* & more."}, text)
 		tips := part("tips", "Instructions", "<div><p>Print it.</p>\n</div>")
 		check("instructions", servertest.Object{"instructions": "Print it."}, text, tips)
-		check("stored parts", servertest.Object{"details_parts": []any{settings, design, custom}}, text, settings, design, custom, tips)
+		check("stored parts", servertest.Object{"details_parts": []any{settings, design, custom}}, text, settings, design,
+			custom, tips)
 		whole := servertest.ReadObject(t, ada.Get(path))
 		check("the whole sent back", whole, text, settings, design, custom, tips)
 		whole["description"] = "B."
 		check("the whole with another description", whole, second, settings, design, custom, tips)
-		check("another description", servertest.Object{"description": "A *gear* & more."}, text, settings, design, custom, tips)
+		check("another description", servertest.Object{"description": "A *gear* & more."}, text, settings, design,
+			custom, tips)
 		own, ownTips := summary("<p>Mine.</p>"), part("tips", "Post-Printing", "Sand it.")
 		check("parts of the same types", servertest.Object{"details_parts": []any{ownTips, own}}, ownTips, own)
 		var parts struct{ Thing struct{ DetailsParts string } }
-		ada.Query(`query ($id: ID!) { thing(id: $id) { detailsParts } }`, servertest.Object{"id": path[len("/things/"):]}, &parts)
+		ada.Query(`query ($id: ID!) { thing(id: $id) { detailsParts } }`, servertest.Object{"id": path[len("/things/"):]},
+			&parts)
 		if strings.Contains(parts.Thing.DetailsParts, "gear") {
 			t.Errorf("a text is stored as a part: %s", parts.Thing.DetailsParts)
 		}

@@ -16,27 +16,37 @@ import (
 func TestStoredDetails(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
-		parts := []any{servertest.Object{"type": "settings", "name": "Print Settings", "data": []any{servertest.Object{"Printer": "Größe <b> ' \" \u0000", "Infill": 0.25}}}, servertest.Object{}}
+		parts := []any{servertest.Object{"type": "settings", "name": "Print Settings",
+			"data": []any{servertest.Object{"Printer": "Größe <b> ' \" \u0000", "Infill": 0.25}}}, servertest.Object{}}
 		check := func(what string, o servertest.Object, nsfw, ai bool, details any) {
 			t.Helper()
 			got, _ := json.Marshal(o["details_parts"])
 			want, _ := json.Marshal(details)
 			if o["is_nsfw"] != nsfw || o["is_ai"] != ai || string(got) != string(want) {
-				t.Errorf("%s: is_nsfw %v, is_ai %v, details_parts %s, want %v, %v, %s", what, o["is_nsfw"], o["is_ai"], got, nsfw, ai, want)
+				t.Errorf("%s: is_nsfw %v, is_ai %v, details_parts %s, want %v, %v, %s", what, o["is_nsfw"], o["is_ai"], got, nsfw,
+					ai, want)
 			}
 		}
-		made := servertest.ReadObject(t, ada.Do("POST", "/things", servertest.Object{"name": "A", "license": "cc", "category": "Art", "is_nsfw": true, "is_ai": 1, "details_parts": parts}))
+		made := servertest.ReadObject(t, ada.Do("POST", "/things", servertest.Object{"name": "A", "license": "cc",
+			"category": "Art", "is_nsfw": true, "is_ai": 1, "details_parts": parts}))
 		check("POST", made, true, true, parts)
 		path := fmt.Sprintf("/things/%v", made["id"])
 		check("GET", servertest.ReadObject(t, ada.Get(path)), true, true, parts)
-		check("PATCH of another field", servertest.ReadObject(t, ada.Do("PATCH", path, servertest.Object{"name": "B"})), true, true, parts)
-		check("PATCH", servertest.ReadObject(t, ada.Do("PATCH", path, servertest.Object{"is_nsfw": false, "is_ai": "0", "details_parts": parts[:1]})), false, false, parts[:1])
+		check("PATCH of another field", servertest.ReadObject(t, ada.Do("PATCH", path, servertest.Object{"name": "B"})), true,
+			true, parts)
+		check("PATCH", servertest.ReadObject(t, ada.Do("PATCH", path, servertest.Object{"is_nsfw": false, "is_ai": "0",
+			"details_parts": parts[:1]})), false, false, parts[:1])
 		whole := servertest.ReadObject(t, ada.Get(path))
 		check("PATCH of the whole", servertest.ReadObject(t, ada.Do("PATCH", path, whole)), false, false, parts[:1])
-		check("PATCH with nothing", servertest.ReadObject(t, ada.Do("PATCH", path, servertest.Object{"is_nsfw": nil, "details_parts": []any{}})), false, false, []any{})
-		plain := servertest.ReadObject(t, ada.Do("POST", "/things", servertest.Object{"name": "Plain", "license": "cc", "category": "Art"}))
-		check("a plain thing", servertest.ReadObject(t, ada.Get(fmt.Sprintf("/things/%v", plain["id"]))), false, false, []any{})
-		for _, wrong := range []any{[]any{1}, "x", "{}", []any{[]any{}}, []any{servertest.Object{"x": strings.Repeat("x", 66_000)}}} {
+		check("PATCH with nothing",
+			servertest.ReadObject(t, ada.Do("PATCH", path, servertest.Object{"is_nsfw": nil, "details_parts": []any{}})), false,
+			false, []any{})
+		plain := servertest.ReadObject(t, ada.Do("POST", "/things", servertest.Object{"name": "Plain", "license": "cc",
+			"category": "Art"}))
+		check("a plain thing", servertest.ReadObject(t, ada.Get(fmt.Sprintf("/things/%v", plain["id"]))), false, false,
+			[]any{})
+		for _, wrong := range []any{[]any{1}, "x", "{}", []any{[]any{}},
+			[]any{servertest.Object{"x": strings.Repeat("x", 66_000)}}} {
 			r := ada.Do("PATCH", path, servertest.Object{"details_parts": wrong}).Want(t, 400)
 			if !strings.Contains(string(r.Bytes), `"message":"details_parts: `) {
 				t.Errorf("%.40v: %s", wrong, r.Bytes)
@@ -68,7 +78,8 @@ func TestTakedownByREST(t *testing.T) {
 		if got := state(ada); got != "false 0  1" {
 			t.Errorf("before: %s", got)
 		}
-		admin.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "Copied."}) { thing { id } } }`, servertest.Object{"id": servertest.ID(thing)}, new(any))
+		admin.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "Copied."}) { thing { id } } }`,
+			servertest.Object{"id": servertest.ID(thing)}, new(any))
 		for _, c := range []*servertest.Client{ada, admin} {
 			if got := state(c); got != "true 1 Copied. 1" {
 				t.Errorf("taken down: %s", got)
@@ -94,7 +105,8 @@ func TestFeaturedThingOfCollection(t *testing.T) {
 		var ids []int64
 		for range 3 {
 			id := ada.Thing("Gear")
-			ada.Finalize("thing", id, ada.Upload("a.stl", []byte("solid a\nendsolid a\n")), ada.Upload("a.png", servertest.Mesh(t, "lib3mf_thumbnail.png"))).Want(t, 200)
+			ada.Finalize("thing", id, ada.Upload("a.stl", []byte("solid a\nendsolid a\n")),
+				ada.Upload("a.png", servertest.Mesh(t, "lib3mf_thumbnail.png"))).Want(t, 200)
 			ada.Publish(id).Want(t, 200)
 			ids = append(ids, id)
 		}
@@ -110,7 +122,8 @@ func TestFeaturedThingOfCollection(t *testing.T) {
 			t.Helper()
 			o := servertest.ReadObject(t, ada.Get(path))
 			if o["featured_thing_id"] != featured || o["thumbnail"] != image(shown) {
-				t.Errorf("%s: featured_thing_id %v and %v, want %v and the image of thing %d", what, o["featured_thing_id"], o["thumbnail"], featured, shown)
+				t.Errorf("%s: featured_thing_id %v and %v, want %v and the image of thing %d", what, o["featured_thing_id"],
+					o["thumbnail"], featured, shown)
 			}
 		}
 		check("at first", nil, ids[1])
@@ -146,7 +159,8 @@ func TestLastActive(t *testing.T) {
 			if err := s.Store.Activity.SaveActivity(ctx); err != nil {
 				t.Fatal(err)
 			}
-			at, err := time.Parse("2006-01-02T15:04:05+00:00", fmt.Sprint(servertest.ReadObject(t, ada.Get("/users/"+name))["last_active"]))
+			at, err := time.Parse("2006-01-02T15:04:05+00:00",
+				fmt.Sprint(servertest.ReadObject(t, ada.Get("/users/"+name))["last_active"]))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -165,7 +179,8 @@ func TestLastActive(t *testing.T) {
 			kept    time.Time
 			changes bool
 		}{{time.Now().Add(-50 * time.Minute), false}, {time.Now().Add(-70 * time.Minute), true}} {
-			if _, err := db.Exec("UPDATE users SET last_active_at = '" + c.kept.UTC().Format("2006-01-02 15:04:05+00:00") + "' WHERE username = 'bob'"); err != nil {
+			if _, err := db.Exec("UPDATE users SET last_active_at = '" + c.kept.UTC().Format("2006-01-02 15:04:05+00:00") +
+				"' WHERE username = 'bob'"); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(1100 * time.Millisecond) // as long as the result of a token check is cached
@@ -186,8 +201,10 @@ func TestListsOfWholeThings(t *testing.T) {
 		thing, first := ids["thing_id"], 1
 		whole := servertest.ReadObject(t, ada.Get(fmt.Sprint("/things/", thing)))
 		for _, path := range []string{
-			"/users/ada/things", "/users/bob/likes", "/users/bob/favorites", "/tags/wall_mount/things", "/categories/parts/things",
-			fmt.Sprintf("/things/%d/derivatives", first), "/users/ada/downloads", "/copies", "/users/bob/copies", fmt.Sprint("/things/", thing, "/copies"),
+			"/users/ada/things", "/users/bob/likes", "/users/bob/favorites", "/tags/wall_mount/things",
+			"/categories/parts/things",
+			fmt.Sprintf("/things/%d/derivatives", first), "/users/ada/downloads", "/copies", "/users/bob/copies",
+			fmt.Sprint("/things/", thing, "/copies"),
 		} {
 			var list []servertest.Object
 			ada.Get(path).Want(t, 200, &list)

@@ -144,9 +144,12 @@ func legacyPlain(base string, v any, kind string) bool {
 	}
 	isFlag, isURL := number == "0" || number == "1", strings.HasPrefix(text, base+"/")
 	ok, known := map[string]bool{
-		"int": isNumber && notInt == nil, "flag": isFlag, "bool": isBool, "switch": isBool || isFlag, "text": isText, "filled": text != "",
-		"url": isURL, "link": isText && (text == "" || isURL), "list": isArray, "object": isObject, "empty": isObject && len(object) == 0, "some": v != nil, "ok": text == "ok",
-		"date": lately("2006-01-02T15:04:05+00:00"), "filedate": lately("2006-01-02 15:04:05"), "license": slices.Contains(legacyLicenses, text),
+		"int": isNumber && notInt == nil, "flag": isFlag, "bool": isBool, "switch": isBool || isFlag, "text": isText,
+		"filled": text != "",
+		"url":    isURL, "link": isText && (text == "" || isURL), "list": isArray, "object": isObject, "empty": isObject &&
+			len(object) == 0, "some": v != nil, "ok": text == "ok",
+		"date": lately("2006-01-02T15:04:05+00:00"), "filedate": lately("2006-01-02 15:04:05"),
+		"license": slices.Contains(legacyLicenses, text),
 	}[kind]
 	if !known {
 		panic("no kind " + kind)
@@ -155,9 +158,11 @@ func legacyPlain(base string, v any, kind string) bool {
 }
 
 var legacyLicenses = []string{
-	"Creative Commons - Attribution", "Creative Commons - Attribution - Share Alike", "Creative Commons - Attribution - No Derivatives",
+	"Creative Commons - Attribution", "Creative Commons - Attribution - Share Alike",
+	"Creative Commons - Attribution - No Derivatives",
 	"Creative Commons - Attribution - Non-Commercial", "Creative Commons - Attribution - Non-Commercial - Share Alike",
-	"Creative Commons - Attribution - Non-Commercial - No Derivatives", "Creative Commons - Public Domain Dedication", "GNU - GPL", "GNU - LGPL", "BSD License",
+	"Creative Commons - Attribution - Non-Commercial - No Derivatives", "Creative Commons - Public Domain Dedication",
+	"GNU - GPL", "GNU - LGPL", "BSD License",
 }
 
 // legacyClient is a client that was written for another server and is configured with a new base
@@ -172,8 +177,11 @@ type legacyClient struct {
 
 // legacyTransport follows no redirects. legacyBrowser follows them, to get content.
 var (
-	legacyTransport = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	legacyBrowser   = &http.Client{}
+	legacyTransport = &http.Client{CheckRedirect: func(*http.Request,
+		[]*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
+	legacyBrowser = &http.Client{}
 )
 
 // do sends a request as existing clients do: sometimes with a wrong Content-Type, with the token in
@@ -276,11 +284,13 @@ func (c *legacyClient) refused(status int, method, path string, body any) legacy
 	c.Helper()
 	o, _ := c.call(status, method, path, body, "Refusal").(legacyObject)
 	if o != nil {
-		c.same(path+": error", o["error"], map[int]string{400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found"}[status])
+		c.same(path+": error", o["error"], map[int]string{400: "Bad Request", 401: "Unauthorized", 403: "Forbidden",
+			404: "Not Found"}[status])
 		c.same(path+": X-Error", c.header.Get("X-Error"), o["error"])
 		c.same(path+": code", o["code"], status)
 	}
-	if status == 401 && c.header.Get("WWW-Authenticate") != "Bearer" && !strings.HasPrefix(c.header.Get("WWW-Authenticate"), "Bearer ") {
+	if status == 401 && c.header.Get("WWW-Authenticate") != "Bearer" &&
+		!strings.HasPrefix(c.header.Get("WWW-Authenticate"), "Bearer ") {
 		c.Errorf("%s %s: WWW-Authenticate %q", method, path, c.header.Get("WWW-Authenticate"))
 	}
 	return o

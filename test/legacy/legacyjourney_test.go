@@ -117,7 +117,8 @@ func (j *journey) browse() {
 		ada.one("GET", fmt.Sprint(c["url"]), nil, "CategoryTree")
 		ada.list(fmt.Sprint(c["things_url"]), anyThing)
 	}
-	for _, root := range []string{"3D Printing", "Art", "Fashion", "Gadgets", "Hobby", "Household", "Learning", "Models", "Tools", "Toys & Games", "Other"} {
+	for _, root := range []string{"3D Printing", "Art", "Fashion", "Gadgets", "Hobby", "Household", "Learning", "Models",
+		"Tools", "Toys & Games", "Other"} {
 		if !slices.Contains(names, root) {
 			ada.Errorf("no category %s", root)
 		}
@@ -141,12 +142,16 @@ func (j *journey) browse() {
 // create creates a thing and an empty draft.
 func (j *journey) create() {
 	ada := j.ada
-	j.thing = ada.one("POST", "/things/", legacyObject{"name": "Donut dish", "license": "cc-sa", "category": "Household", "description": "Half a donut.",
-		"tags": []string{"dish", "Old Client"}, "is_wip": false}, "ThingSchema")
+	j.thing = ada.one("POST", "/things/", legacyObject{"name": "Donut dish", "license": "cc-sa", "category": "Household",
+		"description": "Half a donut.",
+		"tags":        []string{"dish", "Old Client"}, "is_wip": false}, "ThingSchema")
 	ada.same("url", j.thing["url"], at("%s/things/%v", j.server.URL, j.thing["id"]))
-	ada.same("state", at("%v %v %v %v", j.thing["is_published"], j.thing["is_wip"], j.thing["type_name"], j.thing["license"]), "0 0 Thing Creative Commons - Attribution - Share Alike")
-	j.draft = ada.one("POST", "/things", legacyObject{"name": "Empty", "license": "ccnc", "category": "Art"}, "ThingSchema")
-	for _, lacking := range []legacyObject{{"license": "cc", "category": "Art"}, {"name": "A", "category": "Art"}, {"name": "A", "license": "cc"}} {
+	ada.same("state", at("%v %v %v %v", j.thing["is_published"], j.thing["is_wip"], j.thing["type_name"],
+		j.thing["license"]), "0 0 Thing Creative Commons - Attribution - Share Alike")
+	j.draft = ada.one("POST", "/things", legacyObject{"name": "Empty", "license": "ccnc", "category": "Art"},
+		"ThingSchema")
+	for _, lacking := range []legacyObject{{"license": "cc", "category": "Art"}, {"name": "A", "category": "Art"},
+		{"name": "A", "license": "cc"}} {
 		ada.refused(400, "POST", "/things/", lacking)
 	}
 }
@@ -154,10 +159,13 @@ func (j *journey) create() {
 // change sends a whole thing back, with fields that cannot be changed.
 func (j *journey) change() {
 	ada, bob := j.ada, j.bob
-	j.thing["description"], j.thing["of_a_later_version"], j.thing["like_count"] = "Half a **donut**.", legacyObject{"x": nil}, 99
+	j.thing["description"], j.thing["of_a_later_version"], j.thing["like_count"] = "Half a **donut**.",
+		legacyObject{"x": nil}, 99
 	after := ada.one("PATCH", at("/things/%v", j.thing["id"]), j.thing, "ThingSchema")
-	ada.same("changed", at("%v, %v, %v", after["description"], after["license"], after["like_count"]), "Half a **donut**., Creative Commons - Attribution - Share Alike, 0")
-	ada.same("bold in description_html", strings.Contains(fmt.Sprint(after["description_html"]), "<strong>donut</strong>"), true)
+	ada.same("changed", at("%v, %v, %v", after["description"], after["license"], after["like_count"]),
+		"Half a **donut**., Creative Commons - Attribution - Share Alike, 0")
+	ada.same("bold in description_html", strings.Contains(fmt.Sprint(after["description_html"]), "<strong>donut</strong>"),
+		true)
 	ada.same("tags", len(legacyObjects(after["tags"])), 2)
 	ada.same("tags listed", len(ada.list(fmt.Sprint(after["tags_url"]), "Tag")), 2)
 	for _, c := range ada.list(fmt.Sprint(after["categories_url"]), "Category") {
@@ -172,11 +180,13 @@ func (j *journey) upload() {
 	ada, bob := j.ada, j.bob
 	j.model = ada.uploadByForm(at("/things/%v/files", j.thing["id"]), "donut.stl", j.donut, "FileSchema")
 	sum := md5.Sum([]byte(j.donut))
-	ada.same("file", at("%v %v %v %v", j.model["name"], j.model["size"], j.model["formatted_size"], j.model["hash"]), at("donut.stl %d 14 kb %s", len(j.donut), base64.StdEncoding.EncodeToString(sum[:])))
+	ada.same("file", at("%v %v %v %v", j.model["name"], j.model["size"], j.model["formatted_size"], j.model["hash"]),
+		at("donut.stl %d 14 kb %s", len(j.donut), base64.StdEncoding.EncodeToString(sum[:])))
 	j.image = ada.uploadByForm(at("/things/%v/files", j.thing["id"]), "donut.png", j.picture, "ImageSummary")
 	j.second = ada.uploadByForm(at("/things/%v/files", j.thing["id"]), "second.png", j.picture, "ImageSummary")
 	j.plastic, j.sheet = ada.upload("box.3mf", j.box, "model"), ada.upload("sheet.pdf", j.paper, "attachment")
-	finalize := legacyObject{"pending_uploads": []legacyObject{{"id": j.sheet, "rank": 30}, {"id": j.plastic, "rank": 20}}, "target_id": fmt.Sprint(j.thing["id"]), "target_type": "thing"}
+	finalize := legacyObject{"pending_uploads": []legacyObject{{"id": j.sheet, "rank": 30}, {"id": j.plastic, "rank": 20}},
+		"target_id": fmt.Sprint(j.thing["id"]), "target_type": "thing"}
 	ada.done("POST", "/files/0/FinalizeFiles", finalize)
 	ada.done("POST", "/files/0/FinalizeFiles", finalize) // sent again, as after a lost response
 	bob.refused(403, "GET", at("/files/%v", j.model["id"]), nil)
@@ -191,7 +201,8 @@ func (j *journey) publish() {
 		ada.Errorf("an empty draft: %v", refusal)
 	}
 	bob.refused(403, "POST", at("/things/%v/publish", j.thing["id"]), "null")
-	ada.same("is_published", ada.one("POST", at("/things/%v/publish", j.thing["id"]), "null", "ThingSchema")["is_published"], 1)
+	ada.same("is_published", ada.one("POST", at("/things/%v/publish", j.thing["id"]), "null",
+		"ThingSchema")["is_published"], 1)
 }
 
 // files reads the files of the thing and their bytes.
@@ -209,7 +220,8 @@ func (j *journey) files() {
 		ada.one("GET", at("/things/%v/files/%v", j.thing["id"], f["id"]), nil, "FileSchema")
 		same := ada.one("GET", fmt.Sprint(f["url"]), nil, "FileSchema")
 		ada.same("direct_url of a pdf is null", same["direct_url"] == nil, legacyID(f) == fmt.Sprint(j.sheet))
-		ada.same("addresses", at("%v %v %v", f["url"], f["public_url"], f["download_url"]), strings.ReplaceAll(at("%s/files/ID %[1]s/download:ID %[1]s/files/ID/download", j.server.URL), "ID", legacyID(f)))
+		ada.same("addresses", at("%v %v %v", f["url"], f["public_url"], f["download_url"]),
+			strings.ReplaceAll(at("%s/files/ID %[1]s/download:ID %[1]s/files/ID/download", j.server.URL), "ID", legacyID(f)))
 		ada.same("bytes of public_url", ada.fetch(f["public_url"]) == contents[legacyID(f)], true)
 		if f["direct_url"] != nil {
 			ada.same("bytes of direct_url", ada.fetch(f["direct_url"]) == contents[legacyID(f)], true)
@@ -219,7 +231,8 @@ func (j *journey) files() {
 	j.thing = ada.one("GET", at("/things/%v", j.thing["id"]), nil, "ThingSchema")
 	ada.same("file_count", j.thing["file_count"], 3)
 	zip, _ := j.thing["zip_data"].(legacyObject)
-	ada.same("zip_data", at("%d files, %d pictures", len(legacyObjects(zip["files"])), len(legacyObjects(zip["images"]))), "3 files, 2 pictures")
+	ada.same("zip_data", at("%d files, %d pictures", len(legacyObjects(zip["files"])), len(legacyObjects(zip["images"]))),
+		"3 files, 2 pictures")
 	for _, entry := range append(legacyObjects(zip["files"]), legacyObjects(zip["images"])...) {
 		ada.fetch(entry["url"])
 	}
@@ -245,8 +258,11 @@ func (j *journey) images() {
 			ada.fetch(size["url"])
 		}
 	}
-	ada.same("sizes", len(legacyObjects(ada.one("GET", at("%s/%v", images, j.image["id"]), nil, "ImageSummary")["sizes"])), 15)
-	ada.same("one size", len(legacyObjects(ada.one("GET", at("%s/%v?type=display&size=large", images, j.image["id"]), nil, "ImageSummary")["sizes"])), 1)
+	ada.same("sizes", len(legacyObjects(ada.one("GET", at("%s/%v", images, j.image["id"]), nil, "ImageSummary")["sizes"])),
+		15)
+	ada.same("one size",
+		len(legacyObjects(ada.one("GET", at("%s/%v?type=display&size=large", images, j.image["id"]), nil,
+			"ImageSummary")["sizes"])), 1)
 	ada.call(200, "PATCH", at("%s/%v", images, j.image["id"]), legacyObject{"rank": 900}, "Done|ThingImage")
 	order(j.second["id"], j.image["id"])
 	bob.refused(403, "PATCH", at("%s/%v", images, j.image["id"]), legacyObject{"rank": 1})
@@ -262,9 +278,11 @@ func (j *journey) pages() {
 	j.adas = []string{legacyID(j.thing)}
 	for i := range 4 {
 		file := ada.upload("box.3mf", j.box, "model")
-		more := ada.one("POST", "/things/", legacyObject{"name": at("Box %d", i), "description": "A box.", "license": "cc-nd", "category": "Tools",
-			"files": []legacyObject{{"id": file, "type": "pending"}}}, "ThingSchema")
-		ada.done("POST", "/files/0/FinalizeFiles", legacyObject{"pending_uploads": []legacyObject{{"id": file}}, "target_id": more["id"], "target_type": "thing"})
+		more := ada.one("POST", "/things/", legacyObject{"name": at("Box %d", i), "description": "A box.", "license": "cc-nd",
+			"category": "Tools",
+			"files":    []legacyObject{{"id": file, "type": "pending"}}}, "ThingSchema")
+		ada.done("POST", "/files/0/FinalizeFiles", legacyObject{"pending_uploads": []legacyObject{{"id": file}},
+			"target_id": more["id"], "target_type": "thing"})
 		ada.one("POST", at("/things/%v/publish", more["id"]), legacyObject{}, "ThingSchema")
 		j.adas = slices.Insert(j.adas, 0, legacyID(more))
 	}

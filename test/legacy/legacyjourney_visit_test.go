@@ -48,9 +48,11 @@ func (j *journey) commentOn() {
 	ada, bob := j.ada, j.bob
 	of := at("/things/%v/", j.thing["id"])
 	j.comment = bob.one("POST", of+"comments", legacyObject{"body": "Does it *hold* soup?"}, "CommentSchema")
-	j.reply = ada.one("POST", at("/comments/%v/reply", j.comment["id"]), legacyObject{"body": "Half a bowl."}, "CommentSchema")
+	j.reply = ada.one("POST", at("/comments/%v/reply", j.comment["id"]), legacyObject{"body": "Half a bowl."},
+		"CommentSchema")
 	bob.same("parents", at("%v %v", j.comment["parent_id"], j.reply["parent_id"]), at("0 %v", j.comment["id"]))
-	other := ada.one("POST", "/comments/", legacyObject{"body": "Print it slowly.", "target_type": "thing", "target_id": j.thing["id"], "parent_id": 0}, "CommentSchema")
+	other := ada.one("POST", "/comments/", legacyObject{"body": "Print it slowly.", "target_type": "thing",
+		"target_id": j.thing["id"], "parent_id": 0}, "CommentSchema")
 	ada.same("target", other["target_id"], j.thing["id"])
 	bob.same("comments", len(bob.walk(of+"comments?per_page=2", "CommentSchema")), 3)
 	bob.holds("root comments", bob.list(of+"root-comments", "CommentSchema"), j.reply["id"], false)
@@ -93,7 +95,8 @@ func (j *journey) make() {
 	bob.same("images of the make", len(ada.list(fmt.Sprint(j.made["images_url"]), "ThingImage")), 2)
 	ada.done("POST", path+"/likes", nil)
 	ada.same("likes of the make", len(bob.list(path+"/likes", "UserSummary")), 1)
-	ada.one("POST", "/comments/", legacyObject{"body": "Nice blue.", "target_type": "make", "target_id": j.made["id"]}, "CommentSchema")
+	ada.one("POST", "/comments/", legacyObject{"body": "Nice blue.", "target_type": "make", "target_id": j.made["id"]},
+		"CommentSchema")
 	ada.same("comments of the make", len(bob.list(path+"/comments", "CommentSchema")), 1)
 	seen := ada.one("GET", path, nil, "CopySchema")
 	ada.same("make", at("%v %v %v", seen["like_count"], seen["is_liked"], seen["comment_count"]), "1 true 1")
@@ -103,7 +106,8 @@ func (j *journey) make() {
 // collect puts the thing into a collection, and deletes the collection.
 func (j *journey) collect() {
 	ada, bob := j.ada, j.bob
-	j.collection = bob.one("POST", "/collections/", legacyObject{"name": "Kitchen", "description": "What one eats from."}, "Collection")
+	j.collection = bob.one("POST", "/collections/", legacyObject{"name": "Kitchen", "description": "What one eats from."},
+		"Collection")
 	path := at("/collections/%v", j.collection["id"])
 	put := at("%s/thing/%v", path, j.thing["id"])
 	bob.done("POST", put, "null")
@@ -113,7 +117,8 @@ func (j *journey) collect() {
 	bob.call(200, "PATCH", path, legacyObject{"name": "Table"}, "Collection|Done")
 	bob.same("name", ada.one("GET", path, nil, "Collection")["name"], "Table")
 	bob.holds("collections of bob", bob.list("/users/bob/collections", "Collection"), j.collection["id"], true)
-	bob.holds("search", legacyObjects(bob.one("GET", "/search/table?type=collections", nil, "CollectionHits")["hits"]), j.collection["id"], true)
+	bob.holds("search", legacyObjects(bob.one("GET", "/search/table?type=collections", nil, "CollectionHits")["hits"]),
+		j.collection["id"], true)
 	ada.refused(403, "POST", put, "null")
 	ada.refused(403, "DELETE", path, nil)
 	bob.same("removed", bob.call(200, "DELETE", put, "null", "int"), 1)
@@ -126,8 +131,10 @@ func (j *journey) collect() {
 func (j *journey) remixIt() {
 	ada, bob := j.ada, j.bob
 	file := bob.upload("donut.stl", j.donut, "model")
-	j.remix = bob.one("POST", "/things/", legacyObject{"name": "Whole donut", "description": "Both halves.", "license": "cc-sa", "category": "Household",
-		"ancestors": []any{j.thing["id"]}, "is_remix": true, "files": []legacyObject{{"id": file, "type": "pending"}}}, "ThingSchema")
+	j.remix = bob.one("POST", "/things/", legacyObject{"name": "Whole donut", "description": "Both halves.",
+		"license": "cc-sa", "category": "Household",
+		"ancestors": []any{j.thing["id"]}, "is_remix": true, "files": []legacyObject{{"id": file, "type": "pending"}}},
+		"ThingSchema")
 	bob.one("POST", at("/things/%v/publish", j.remix["id"]), nil, "ThingSchema")
 	bob.holds("ancestors", bob.list(fmt.Sprint(j.remix["ancestors_url"]), anyThing), j.thing["id"], true)
 	bob.holds("derivatives", ada.list(fmt.Sprint(j.thing["derivatives_url"]), anyThing), j.remix["id"], true)
@@ -143,9 +150,12 @@ func (j *journey) search() {
 		found := ada.one("GET", path, nil, kind)
 		ada.holds(path, legacyObjects(found["hits"]), id, want)
 	}
-	for query, isHit := range map[string]bool{"donut+dish": true, "donut%20dish": true, "zebra": false, "donut?type=things&sort=newest": true, "?has_makes=1": true, "?is_featured=1": false,
-		"donut/?license=ccsa": true, "donut?license=bsd": false, "?is_derivative=1": false, "?posted_after=now-7d": true, "?posted_before=now-1M/d": false, "?sort=popular&page=1": true,
-		at("?liked_by=%v", bob.one("GET", "/users/me", nil, "UserSchema")["id"]): true, at("?made_by=%v", j.me["id"]): false} {
+	for query, isHit := range map[string]bool{"donut+dish": true, "donut%20dish": true, "zebra": false,
+		"donut?type=things&sort=newest": true, "?has_makes=1": true, "?is_featured=1": false,
+		"donut/?license=ccsa": true, "donut?license=bsd": false, "?is_derivative=1": false, "?posted_after=now-7d": true,
+		"?posted_before=now-1M/d": false, "?sort=popular&page=1": true,
+		at("?liked_by=%v", bob.one("GET", "/users/me", nil, "UserSchema")["id"]): true,
+		at("?made_by=%v", j.me["id"]):                                            false} {
 		hits("/search/"+query, "ThingHits", j.thing["id"], isHit)
 	}
 	hits("/search/donut?is_derivative=1", "ThingHits", j.remix["id"], true)
@@ -164,20 +174,25 @@ func (j *journey) tomorrow() {
 	bob := &legacyClient{T: j.bob.T, base: j.server.URL, token: j.bob.token}
 	path := at("/things/%v", j.thing["id"])
 	after := ada.one("GET", path, nil, "ThingSchema")
-	ada.same("counts", at("%v likes, %v makes, %v files, %v downloads", after["like_count"], after["make_count"], after["file_count"], bob.one("GET", at("/files/%v", j.model["id"]), nil, "FileSchema")["download_count"]), "1 likes, 1 makes, 3 files, 2 downloads")
+	ada.same("counts", at("%v likes, %v makes, %v files, %v downloads", after["like_count"], after["make_count"],
+		after["file_count"], bob.one("GET", at("/files/%v", j.model["id"]), nil, "FileSchema")["download_count"]),
+		"1 likes, 1 makes, 3 files, 2 downloads")
 	bob.holds("likes", bob.list("/users/bob/likes", anyThing), j.thing["id"], true)
 	bob.holds("downloads", bob.list("/users/bob/downloads", "ThingSchema"), j.thing["id"], true)
 	for _, change := range [][2]string{{"PATCH", path}, {"DELETE", path}, {"DELETE", at("%s/files/%v", path, j.plastic)}} {
 		bob.refused(403, change[0], change[1], legacyObject{"name": "mine"})
 	}
-	changed := ada.one("PATCH", path, legacyObject{"name": "Dish", "license": "pd0", "category": "Art", "tags": []string{"bowl"}}, "ThingSchema")
-	ada.same("changed", at("%v, %v, %d", changed["name"], changed["license"], len(legacyObjects(changed["tags"]))), "Dish, Creative Commons - Public Domain Dedication, 1")
+	changed := ada.one("PATCH", path, legacyObject{"name": "Dish", "license": "pd0", "category": "Art",
+		"tags": []string{"bowl"}}, "ThingSchema")
+	ada.same("changed", at("%v, %v, %d", changed["name"], changed["license"], len(legacyObjects(changed["tags"]))),
+		"Dish, Creative Commons - Public Domain Dedication, 1")
 	ada.done("DELETE", at("%s/files/%v", path, j.plastic), "null")
 	ada.refused(404, "GET", at("%s/files/%v", path, j.plastic), nil)
 	ada.refused(404, "GET", at("/files/%v", j.plastic), nil)
 	ada.same("files", len(ada.list(path+"/files", "FileSchema")), 2)
 	ada.done("DELETE", path, "null")
-	for _, gone := range []string{path, path + "/files", path + "/comments", at("/files/%v", j.model["id"]), at("/files/%v/download", j.model["id"])} {
+	for _, gone := range []string{path, path + "/files", path + "/comments", at("/files/%v", j.model["id"]),
+		at("/files/%v/download", j.model["id"])} {
 		bob.refused(404, "GET", gone, nil)
 	}
 	ada.refused(404, "DELETE", path, nil)
@@ -193,15 +208,19 @@ func (j *journey) tomorrow() {
 // refusals sends requests without a valid token, and for objects that do not exist.
 func (j *journey) refusals() {
 	ada := j.ada
-	nobody, stranger := &legacyClient{T: ada.T, base: j.server.URL}, &legacyClient{T: ada.T, base: j.server.URL, token: "not-a-token"}
-	for _, path := range []string{"/newest", "/users/me", "/categories", "/search/donut", "/copies/", at("/things/%v", j.remix["id"]), "/things/99999"} {
+	nobody, stranger := &legacyClient{T: ada.T, base: j.server.URL}, &legacyClient{T: ada.T, base: j.server.URL,
+		token: "not-a-token"}
+	for _, path := range []string{"/newest", "/users/me", "/categories", "/search/donut", "/copies/",
+		at("/things/%v", j.remix["id"]), "/things/99999"} {
 		nobody.refused(401, "GET", path, nil)
 		stranger.refused(401, "GET", path, nil)
 	}
-	for _, path := range []string{"/things/", "/files/0/FinalizeFiles", "/collections/", at("/things/%v/likes", j.remix["id"])} {
+	for _, path := range []string{"/things/", "/files/0/FinalizeFiles", "/collections/",
+		at("/things/%v/likes", j.remix["id"])} {
 		nobody.refused(401, "POST", path, legacyObject{"name": "A"})
 	}
-	for _, path := range []string{"/groups/1", "/apps/1", "/things/99999", "/files/99999", "/copies/99999", "/comments/99999", "/collections/99999", "/things/99999/likes", "/users/nobody-of-that-name/things"} {
+	for _, path := range []string{"/groups/1", "/apps/1", "/things/99999", "/files/99999", "/copies/99999",
+		"/comments/99999", "/collections/99999", "/things/99999/likes", "/users/nobody-of-that-name/things"} {
 		ada.refused(404, "GET", path, nil)
 	}
 }

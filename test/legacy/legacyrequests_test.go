@@ -18,9 +18,11 @@ func TestLegacyPaths(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := &legacyClient{T: t, base: s.URL, token: s.User("ada").Token}
 		// Some clients write the words of paths in upper case, or with a capital letter.
-		thing := ada.one("POST", "/THINGS", legacyObject{"name": "Dish", "license": "cc", "category": "Art", "description": "A dish."}, "ThingSchema")
+		thing := ada.one("POST", "/THINGS", legacyObject{"name": "Dish", "license": "cc", "category": "Art",
+			"description": "A dish."}, "ThingSchema")
 		path := "/THINGS/" + legacyID(thing)
-		mesh, picture := string(servertest.Mesh(t, "hschendel_simple_bin.stl")), string(servertest.Mesh(t, "lib3mf_thumbnail.png"))
+		mesh, picture := string(servertest.Mesh(t, "hschendel_simple_bin.stl")),
+			string(servertest.Mesh(t, "lib3mf_thumbnail.png"))
 		file := ada.uploadByForm(path+"/FILES", "dish.stl", mesh, "FileSchema")
 		image := ada.uploadByForm(path+"/FILES", "dish.png", picture, "ImageSummary")
 		ada.same("the file", ada.one("GET", path+"/FILES/"+legacyID(file), nil, "FileSchema")["name"], "dish.stl")
@@ -63,13 +65,15 @@ func TestLegacyPaths(t *testing.T) {
 func TestLegacyValues(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := &legacyClient{T: t, base: s.URL, token: s.User("ada").Token}
-		thing := ada.one("POST", "/things", legacyObject{"id": "", "name": "Dish", "license": "cc", "category": "Art", "description": "A dish.", "creator": ""}, "ThingSchema")
+		thing := ada.one("POST", "/things", legacyObject{"id": "", "name": "Dish", "license": "cc", "category": "Art",
+			"description": "A dish.", "creator": ""}, "ThingSchema")
 		path := "/things/" + legacyID(thing)
 
 		// A client that saves all its fields sends an empty category, or 0, because no thing in a
 		// response has a category.
 		for _, none := range []any{"", 0} {
-			ada.same("name", ada.one("PATCH", path, legacyObject{"name": fmt.Sprint("Bowl ", none), "category": none}, "ThingSchema")["name"], fmt.Sprint("Bowl ", none))
+			ada.same("name", ada.one("PATCH", path, legacyObject{"name": fmt.Sprint("Bowl ", none), "category": none},
+				"ThingSchema")["name"], fmt.Sprint("Bowl ", none))
 		}
 		ada.same("category", ada.list(path+"/categories", "Category")[0]["name"], "Art")
 		ada.refused(400, "PATCH", path, legacyObject{"category": "No such category"})
@@ -93,7 +97,8 @@ func TestLegacyPageLinks(t *testing.T) {
 			ada.Do("POST", "/collections", servertest.Object{"name": fmt.Sprint("Kept ", i)}).Want(t, 200)
 		}
 		links := regexp.MustCompile(`<([^>]*)>; rel="(\w+)"`)
-		for query, want := range map[string]string{"": "2", "?sort=x&access_token=" + ada.Token: "2", "?per_page=2": "16", "?page=2&per_page=3": "11"} {
+		for query, want := range map[string]string{"": "2", "?sort=x&access_token=" + ada.Token: "2", "?per_page=2": "16",
+			"?page=2&per_page=3": "11"} {
 			header := ada.Get("/users/ada/collections"+query).Want(t, 200).Header.Get("Link")
 			for _, link := range links.FindAllStringSubmatch(header, -1) {
 				_, after, _ := strings.Cut(link[1], "page=")
@@ -101,7 +106,8 @@ func TestLegacyPageLinks(t *testing.T) {
 				if link[2] == "last" && number != want {
 					t.Errorf("%q: the first number in %s is %q, want %s", query, link[0], number, want)
 				}
-				if asked := strings.Contains(query, "per_page"); asked != strings.Contains(link[1], "per_page") || !asked && after != number {
+				if asked := strings.Contains(query, "per_page"); asked != strings.Contains(link[1], "per_page") || !asked &&
+					after != number {
 					t.Errorf("%q: %s, want per_page only if it was sent, and else the page at the end", query, link[0])
 				}
 			}

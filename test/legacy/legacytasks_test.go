@@ -134,7 +134,8 @@ type legacyTasks struct {
 func (l *legacyTasks) deployAgain(*testing.T) {
 	ada := l.ada
 	p := publisher{ada, l.processed}
-	about := legacyObject{"name": "Dish", "license": "gpl3", "category": "Household", "description": "Version 1", "tags": []string{"dish", "round"}}
+	about := legacyObject{"name": "Dish", "license": "gpl3", "category": "Household", "description": "Version 1",
+		"tags": []string{"dish", "round"}}
 	folder := map[string]string{"lid.stl": l.donut, "dish.stl": l.simple, "spoon.3mf": l.box}
 	thing, before := p.deploy(about, folder)
 	path := "/things/" + legacyID(thing)
@@ -145,10 +146,12 @@ func (l *legacyTasks) deployAgain(*testing.T) {
 	folder = map[string]string{"lid.stl": l.donut, "dish.stl": l.donut + "\n", "fork.3mf": l.box}
 	again, after := p.deploy(about, folder)
 	ada.same("thing", again["id"], thing["id"])
-	ada.same("description and tags", fmt.Sprintf("%v, %d tags", again["description"], len(legacyObjects(again["tags"]))), "Version 2, 2 tags")
+	ada.same("description and tags", fmt.Sprintf("%v, %d tags", again["description"], len(legacyObjects(again["tags"]))),
+		"Version 2, 2 tags")
 	ada.same("file_count", again["file_count"], 3)
 	ada.same("id of the same file", after["lid.stl"], before["lid.stl"])
-	if ids := []string{before["dish.stl"], before["spoon.3mf"]}; slices.Contains(ids, after["dish.stl"]) || slices.Contains(ids, after["fork.3mf"]) {
+	if ids := []string{before["dish.stl"], before["spoon.3mf"]}; slices.Contains(ids, after["dish.stl"]) ||
+		slices.Contains(ids, after["fork.3mf"]) {
 		ada.Errorf("files %v after %v: an id is used again", after, before)
 	}
 	for _, old := range []string{"dish.stl", "spoon.3mf"} {
@@ -160,7 +163,8 @@ func (l *legacyTasks) deployAgain(*testing.T) {
 	ada.same("the first image", images[0]["id"], photo["id"])
 
 	same, ids := p.deploy(about, folder)
-	ada.same("a third run", fmt.Sprint(same["id"], ids, same["file_count"]), fmt.Sprint(thing["id"], after, again["file_count"]))
+	ada.same("a third run", fmt.Sprint(same["id"], ids, same["file_count"]),
+		fmt.Sprint(thing["id"], after, again["file_count"]))
 	ada.same("images after a third run", fmt.Sprint(ada.list(path+"/images", "ThingImage")), fmt.Sprint(images))
 	ada.same("things", len(ada.list("/users/me/things", anyThing)), 1)
 	l.published[legacyID(thing)] = folder
@@ -171,7 +175,8 @@ func (l *legacyTasks) downloadAll(*testing.T) {
 	ada, bob := l.ada, l.bob
 	for i, content := range []string{l.simple, l.box, l.donut} {
 		folder := map[string]string{"part.stl": content, "notes.txt": fmt.Sprint("Notes ", i)}
-		thing, _ := publisher{ada, func(any) {}}.deploy(legacyObject{"name": fmt.Sprint("Part ", i), "license": "cc", "category": "Tools", "description": "A part."}, folder)
+		thing, _ := publisher{ada, func(any) {}}.deploy(legacyObject{"name": fmt.Sprint("Part ", i), "license": "cc",
+			"category": "Tools", "description": "A part."}, folder)
 		l.published[legacyID(thing)] = folder
 	}
 	// download returns the files of things as a client saves them.
@@ -196,12 +201,14 @@ func (l *legacyTasks) downloadAll(*testing.T) {
 	}
 
 	for i, id := range slices.Sorted(maps.Keys(l.published)) {
-		collection := bob.one("POST", "/collections/", legacyObject{"name": fmt.Sprint("Kept ", i%2), "description": ""}, "Collection")
+		collection := bob.one("POST", "/collections/", legacyObject{"name": fmt.Sprint("Kept ", i%2), "description": ""},
+			"Collection")
 		bob.done("POST", fmt.Sprintf("/collections/%v/thing/%s", collection["id"], id), nil)
 	}
 	var collected []legacyObject
 	for _, collection := range bob.walk("/users/bob/collections?per_page=2", "Collection") {
-		collected = append(collected, bob.walk(fmt.Sprintf("/collections/%v/things?per_page=1", collection["id"]), anyThing)...)
+		collected = append(collected, bob.walk(fmt.Sprintf("/collections/%v/things?per_page=1", collection["id"]),
+			anyThing)...)
 	}
 	byCollection := download(collected, func(file legacyObject) string { return bob.fetch(file["public_url"]) })
 	if !maps.EqualFunc(byCollection, l.published, maps.Equal) {
@@ -220,7 +227,8 @@ func (l *legacyTasks) follow(*testing.T) {
 		bob.same("followers", bob.list("/users/ada/followers", "UserSummary")[0]["name"], "bob")
 		bob.same("following", ada.list("/users/bob/following", "UserSummary")[0]["name"], "ada")
 		seen, me := bob.one("GET", "/users/ada", nil, "UserSchema"), bob.one("GET", "/users/me", nil, "UserSchema")
-		bob.same("followed", fmt.Sprintf("%v %v %v", seen["is_following"], seen["count_of_followers"], me["count_of_following"]), "true 1 1")
+		bob.same("followed", fmt.Sprintf("%v %v %v", seen["is_following"], seen["count_of_followers"],
+			me["count_of_following"]), "true 1 1")
 		for range 2 {
 			bob.done("DELETE", "/users/ada/followers", nil)
 		}
@@ -273,7 +281,8 @@ func (l *legacyTasks) signInByOAuth(t *testing.T) {
 			to, _ := url.Parse(response.Want(t, http.StatusSeeOther).Header.Get("Location"))
 			code = to.Query().Get("code")
 		}
-		body, kind := url.Values{"client_id": {c.ID}, "client_secret": {c.Secret}, "code": {code}, "redirect_uri": {style.redirect}}.Encode(), "application/x-www-form-urlencoded"
+		body, kind := url.Values{"client_id": {c.ID}, "client_secret": {c.Secret}, "code": {code},
+			"redirect_uri": {style.redirect}}.Encode(), "application/x-www-form-urlencoded"
 		if style.json {
 			text, _ := json.Marshal(legacyObject{"client_id": c.ID, "client_secret": c.Secret, "code": code})
 			body, kind = string(text), "application/json"

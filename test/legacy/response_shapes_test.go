@@ -15,13 +15,16 @@ import (
 // Their shapes are checked against the tables of the published interface in every test that calls
 // them.
 var publishedOnly = []string{
-	"/users/{username}/following", "/users/{username}/followers", "/users/{username}/search", "/users/{username}/event-count",
+	"/users/{username}/following", "/users/{username}/followers", "/users/{username}/search",
+	"/users/{username}/event-count",
 	"/users/{username}/unread-message-count", "/users/{username}/recommended-things", "/users/{username}/recommended-tags",
 	"/users/{username}/collections/all", "/users/{username}/collections/true", "/users/{username}/collections/false",
 	"/users/{username}/all-collected-things", "/users/{username}/likesids", "/users/{username}/groups",
 	"/users/{username}/stats-by-day/{startDate}/{endDate}", "/users/{username}/stats-by-thing/{startDate}/{endDate}",
-	"/things/0/random", "/things/{thing_id}/package-url", "/things/{thing_id}/prints", "/copies/{copy_id}/root-comments", "/copies/{copy_id}/threaded-comments",
-	"/collections/{thing_id}/by-thing-id", "/events", "/events/{id}", "/groups", "/printers/0/models", "/printers/0/brands",
+	"/things/0/random", "/things/{thing_id}/package-url", "/things/{thing_id}/prints", "/copies/{copy_id}/root-comments",
+	"/copies/{copy_id}/threaded-comments",
+	"/collections/{thing_id}/by-thing-id", "/events", "/events/{id}", "/groups", "/printers/0/models",
+	"/printers/0/brands",
 	"/programs/0/all",
 }
 
@@ -39,9 +42,11 @@ func TestLegacyResponseShapes(t *testing.T) {
 		var made struct {
 			CreateMake struct{ Make struct{ ID string } }
 		}
-		eve.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { id } } }`, servertest.Object{"id": servertest.ID(gone)}, &made)
+		eve.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { id } } }`,
+			servertest.Object{"id": servertest.ID(gone)}, &made)
 		ada.Do("DELETE", fmt.Sprintf("/things/%d", gone), nil).Want(t, 200)
-		comment := servertest.ReadObject(t, eve.Do("POST", fmt.Sprintf("/things/%d/comments", bare), servertest.Object{"body": "Hm."}))
+		comment := servertest.ReadObject(t, eve.Do("POST", fmt.Sprintf("/things/%d/comments", bare),
+			servertest.Object{"body": "Hm."}))
 		eve.Do("DELETE", fmt.Sprintf("/comments/%v", comment["id"]), nil).Want(t, 200)
 		collection := servertest.ReadObject(t, eve.Do("POST", "/collections/", servertest.Object{"name": "Nothing"}))
 		ids := map[string]any{
@@ -51,9 +56,11 @@ func TestLegacyResponseShapes(t *testing.T) {
 		look := func(client *servertest.Client, what string, rows []struct{ Path, Kind string }) {
 			old := &legacyClient{T: t, base: s.URL, token: client.Token}
 			for _, row := range rows {
-				path := regexp.MustCompile(`\{(\w+)\}`).ReplaceAllStringFunc(row.Path, func(name string) string { return fmt.Sprint(ids[strings.Trim(name, "{}")]) })
+				path := regexp.MustCompile(`\{(\w+)\}`).
+					ReplaceAllStringFunc(row.Path, func(name string) string { return fmt.Sprint(ids[strings.Trim(name, "{}")]) })
 				status, text := old.do("GET", path, nil, "")
-				if v := old.take(200, status, text, row.Kind, what+": "+path); what == "empty" && strings.HasPrefix(row.Kind, "[") && v == nil {
+				if v := old.take(200, status, text, row.Kind, what+": "+path); what == "empty" &&
+					strings.HasPrefix(row.Kind, "[") && v == nil {
 					t.Errorf("%s: null, want []", path)
 				}
 			}
@@ -64,8 +71,10 @@ func TestLegacyResponseShapes(t *testing.T) {
 		full := servertest.FullThing(t, s, ada, bob)
 		maps.Copy(ids, full)
 		look(ada, "full", slices.Concat(servertest.Lookups, servertest.InFullWorld))
-		for _, path := range []string{"/newest", "/featured", "/popular", "/copies", "/comments", "/collections", "/tags", "/users/ada/downloads", "/search/bracket", "/things/{thing_id}/ancestors",
-			"/things/{thing_id}/likes", "/things/{thing_id}/images", "/things/{thing_id}/copies", "/things/{thing_id}/comments", "/users/ada/likes", "/users/ada/collections"} {
+		for _, path := range []string{"/newest", "/featured", "/popular", "/copies", "/comments", "/collections", "/tags",
+			"/users/ada/downloads", "/search/bracket", "/things/{thing_id}/ancestors",
+			"/things/{thing_id}/likes", "/things/{thing_id}/images", "/things/{thing_id}/copies", "/things/{thing_id}/comments",
+			"/users/ada/likes", "/users/ada/collections"} {
 			path = strings.ReplaceAll(path, "{thing_id}", fmt.Sprint(full["thing_id"]))
 			if body := string(ada.Get(path).Want(t, 200).Bytes); len(body) < 30 {
 				t.Errorf("%s of the full world: %s", path, body)
@@ -76,7 +85,8 @@ func TestLegacyResponseShapes(t *testing.T) {
 		var described struct{ Paths map[string]map[string]any }
 		s.Client("").Get("/openapi.json").Want(t, 200, &described)
 		for path, methods := range described.Paths {
-			known := slices.ContainsFunc(slices.Concat(servertest.Lookups, servertest.InFullWorld), func(row struct{ Path, Kind string }) bool { return row.Path == path })
+			known := slices.ContainsFunc(slices.Concat(servertest.Lookups, servertest.InFullWorld),
+				func(row struct{ Path, Kind string }) bool { return row.Path == path })
 			if methods["get"] != nil && !known && !slices.Contains(publishedOnly, path) && path != "/files/{file_id}/download" {
 				t.Errorf("GET %s is looked up in neither world", path)
 			}

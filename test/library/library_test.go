@@ -176,17 +176,20 @@ func TestScan(t *testing.T) {
 		before := w.listing()
 		w.scan(library.Counts{ThingsAdded: 2, FilesAdded: 6})
 		unread := w.things()
-		if got := unread["Dragon"].file("Supported/dragon.stl"); !got.IsAvailable || got.SHA256 != "" || got.Kind != "MODEL" || got.ContentType != "model/stl" {
+		if got := unread["Dragon"].file("Supported/dragon.stl"); !got.IsAvailable || got.SHA256 != "" ||
+			got.Kind != "MODEL" || got.ContentType != "model/stl" {
 			t.Errorf("before it was read: got %+v", got)
 		}
 		w.checkBytes(unread["Dragon"].file("Supported/dragon.stl"), "solid supported")
 		w.read()
 		things := w.things()
 		dragon := things["Dragon"]
-		if dragon.State != "DRAFT" || things["loose"].State != "DRAFT" || len(things) != 2 || len(dragon.Files) != 5 || dragon.Files[0].Path != "render.png" {
+		if dragon.State != "DRAFT" || things["loose"].State != "DRAFT" || len(things) != 2 || len(dragon.Files) != 5 ||
+			dragon.Files[0].Path != "render.png" {
 			t.Errorf("got %+v", things)
 		}
-		for path, text := range map[string]string{"Supported/dragon.stl": "solid supported", "Unsupported/dragon.stl": "solid unsupported", "guide.pdf": "%PDF-1.4"} {
+		for path, text := range map[string]string{"Supported/dragon.stl": "solid supported",
+			"Unsupported/dragon.stl": "solid unsupported", "guide.pdf": "%PDF-1.4"} {
 			f := dragon.file(path)
 			if len(f.SHA256) != 64 || !f.IsAvailable || f.IsMissing {
 				t.Errorf("%s: got %+v", path, f)
@@ -221,7 +224,8 @@ func TestScan(t *testing.T) {
 // check checks that the database and the bucket are consistent.
 func (w *world) check() {
 	w.t.Helper()
-	if _, err := w.Store.Fsck.Check(w.t.Context(), fsck.Options{Rehash: true}, func(p fsck.Problem) { w.t.Error(p) }); err != nil {
+	if _, err := w.Store.Fsck.Check(w.t.Context(), fsck.Options{Rehash: true},
+		func(p fsck.Problem) { w.t.Error(p) }); err != nil {
 		w.t.Error(err)
 	}
 }
@@ -272,7 +276,8 @@ func (w *world) archive(id string) map[string]string {
 func TestRescan(t *testing.T) {
 	each(t, func(w *world) {
 		w.write(map[string]string{
-			"Dragon/dragon.stl": "solid dragon", "Dragon/wing.stl": "solid wing", "Gear/gear.stl": "solid gear", "Gear/spare.stl": "solid spare",
+			"Dragon/dragon.stl": "solid dragon", "Dragon/wing.stl": "solid wing", "Gear/gear.stl": "solid gear",
+			"Gear/spare.stl":  "solid spare",
 			"Set/Cup/cup.stl": "solid cup",
 		})
 		w.scan(library.Counts{ThingsAdded: 3, FilesAdded: 5})
@@ -280,13 +285,16 @@ func TestRescan(t *testing.T) {
 		before := w.things()
 		dragon := before["Dragon"]
 		w.staff.Query(`mutation ($id: ID!) { updateThing(input: { id: $id, name: "Red dragon", tags: ["red"] }) { thing { id } } }`, map[string]any{"id": dragon.ID}, new(any))
-		w.staff.Query(`mutation ($id: ID!) { publishThing(input: { id: $id, acceptUnknownLicense: true }) { thing { id } } }`, map[string]any{"id": dragon.ID}, new(any))
-		w.User("bob").Query(`mutation ($id: ID!) { likeThing(input: { id: $id }) { thing { id } } }`, map[string]any{"id": dragon.ID}, new(any))
+		w.staff.Query(`mutation ($id: ID!) { publishThing(input: { id: $id, acceptUnknownLicense: true }) { thing { id } } }`,
+			map[string]any{"id": dragon.ID}, new(any))
+		w.User("bob").Query(`mutation ($id: ID!) { likeThing(input: { id: $id }) { thing { id } } }`,
+			map[string]any{"id": dragon.ID}, new(any))
 
 		w.rename("Dragon", "Old dragon")
 		w.scan(library.Counts{FilesMoved: 2})
 		after := w.things()
-		if got := after["Red dragon"]; got.ID != dragon.ID || got.LikeCount != 1 || len(got.Files) != 2 || got.file("dragon.stl").ID != dragon.file("dragon.stl").ID || got.State != "PUBLISHED" {
+		if got := after["Red dragon"]; got.ID != dragon.ID || got.LikeCount != 1 || len(got.Files) != 2 ||
+			got.file("dragon.stl").ID != dragon.file("dragon.stl").ID || got.State != "PUBLISHED" {
 			t.Errorf("after its folder was renamed: got %+v, want %+v", got, dragon)
 		}
 		w.checkBytes(after["Red dragon"].file("wing.stl"), "solid wing")
@@ -296,7 +304,8 @@ func TestRescan(t *testing.T) {
 		w.scan(library.Counts{FilesAdded: 1, FilesChanged: 1})
 		w.read()
 		gear := w.things()["Gear"]
-		if got := gear.file("gear.stl"); got.ID != before["Gear"].file("gear.stl").ID || got.SHA256 == before["Gear"].file("gear.stl").SHA256 {
+		if got := gear.file("gear.stl"); got.ID != before["Gear"].file("gear.stl").ID ||
+			got.SHA256 == before["Gear"].file("gear.stl").SHA256 {
 			t.Errorf("changed: got %+v", got)
 		}
 		w.checkBytes(gear.file("gear.stl"), "solid other gear")
@@ -317,14 +326,16 @@ func TestRescan(t *testing.T) {
 		w.rename("../gone-spare", "Gear/spare.stl")
 		w.scan(library.Counts{})
 		back := w.things()
-		if got := back["Cup"]; got.ID != before["Cup"].ID || got.file("cup.stl").IsMissing || got.file("cup.stl").ID != before["Cup"].file("cup.stl").ID {
+		if got := back["Cup"]; got.ID != before["Cup"].ID || got.file("cup.stl").IsMissing || got.file("cup.stl").
+			ID != before["Cup"].file("cup.stl").ID {
 			t.Errorf("back: got %+v", got)
 		}
 		if f := back["Gear"].file("spare.stl"); f.IsMissing {
 			t.Errorf("back: got %+v", f)
 		}
 
-		w.staff.Query(`mutation ($id: ID!) { deleteThing(input: { id: $id }) { deletedId } }`, map[string]any{"id": back["Cup"].ID}, new(any))
+		w.staff.Query(`mutation ($id: ID!) { deleteThing(input: { id: $id }) { deletedId } }`,
+			map[string]any{"id": back["Cup"].ID}, new(any))
 		w.write(map[string]string{"Set/Cup/saucer.stl": "solid saucer"})
 		w.scan(library.Counts{})
 		if got := w.things(); got["Cup"].ID != "" {
@@ -343,13 +354,16 @@ func TestRescan(t *testing.T) {
 func TestMoved(t *testing.T) {
 	each(t, func(w *world) {
 		w.write(map[string]string{
-			"Box/box.stl": "solid box", "Box/lid.stl": "solid lid", "Cup/cup.stl": "solid cup", "Cup/saucer.stl": "solid saucer", "Vase/vase.stl": "solid vase",
+			"Box/box.stl": "solid box", "Box/lid.stl": "solid lid", "Cup/cup.stl": "solid cup", "Cup/saucer.stl": "solid saucer",
+			"Vase/vase.stl": "solid vase",
 		})
 		w.scan(library.Counts{ThingsAdded: 3, FilesAdded: 5})
 		w.read()
 		before := w.things()
-		w.staff.Query(`mutation ($id: ID!) { publishThing(input: { id: $id, acceptUnknownLicense: true }) { thing { id } } }`, map[string]any{"id": before["Box"].ID}, new(any))
-		w.User("bob").Query(`mutation ($id: ID!) { likeThing(input: { id: $id }) { thing { id } } }`, map[string]any{"id": before["Box"].ID}, new(any))
+		w.staff.Query(`mutation ($id: ID!) { publishThing(input: { id: $id, acceptUnknownLicense: true }) { thing { id } } }`,
+			map[string]any{"id": before["Box"].ID}, new(any))
+		w.User("bob").Query(`mutation ($id: ID!) { likeThing(input: { id: $id }) { thing { id } } }`,
+			map[string]any{"id": before["Box"].ID}, new(any))
 
 		// A program copies the folder, so that the times change, and renames a file.
 		if err := os.RemoveAll(filepath.Join(w.dir, "Box")); err != nil {
@@ -358,7 +372,8 @@ func TestMoved(t *testing.T) {
 		w.write(map[string]string{"Kept/My box/box v2.stl": "solid box", "Kept/My box/lid.stl": "solid lid"})
 		w.scan(library.Counts{FilesMoved: 2})
 		after := w.things()
-		if got := after["Box"]; got.ID != before["Box"].ID || got.LikeCount != 1 || got.file("box v2.stl").ID != before["Box"].file("box.stl").ID || got.file("box v2.stl").SHA256 == "" {
+		if got := after["Box"]; got.ID != before["Box"].ID || got.LikeCount != 1 || got.file("box v2.stl").
+			ID != before["Box"].file("box.stl").ID || got.file("box v2.stl").SHA256 == "" {
 			t.Errorf("a copied folder: got %+v, want %+v", got, before["Box"])
 		}
 
@@ -370,7 +385,8 @@ func TestMoved(t *testing.T) {
 		if got := after["Vase"]; len(got.Files) != 1 || got.file("dish.stl").ID != before["Cup"].file("saucer.stl").ID {
 			t.Errorf("a file in another thing: got %+v", got)
 		}
-		if got := after["Cup"]; len(got.Files) != 2 || got.file("vase.stl").ID != before["Vase"].file("vase.stl").ID || got.file("vase.stl").IsMissing {
+		if got := after["Cup"]; len(got.Files) != 2 || got.file("vase.stl").ID != before["Vase"].file("vase.stl").ID ||
+			got.file("vase.stl").IsMissing {
 			t.Errorf("a file in another thing: got %+v", got)
 		}
 		w.checkBytes(after["Cup"].file("vase.stl"), "solid vase")
@@ -383,7 +399,8 @@ func TestMoved(t *testing.T) {
 		w.write(map[string]string{"Vase/copy of dish.stl": "solid saucer"})
 		w.scan(library.Counts{FilesMoved: 1, FilesAdded: 1})
 		after = w.things()
-		if got := after["Vase"]; len(got.Files) != 3 || got.file("cup.stl").ID != before["Cup"].file("cup.stl").ID || got.file("dish.stl").ID != before["Cup"].file("saucer.stl").ID {
+		if got := after["Vase"]; len(got.Files) != 3 || got.file("cup.stl").ID != before["Cup"].file("cup.stl").ID ||
+			got.file("dish.stl").ID != before["Cup"].file("saucer.stl").ID {
 			t.Errorf("a file that came back: got %+v", got)
 		}
 		w.wantProblem("")
@@ -418,7 +435,8 @@ func (w *world) wantProblem(want string) {
 // changed checks that a file that has changed since the last scan is not served.
 func (w *world) changed(f file) {
 	w.t.Helper()
-	if r := w.Client("").Get(f.PublicURL).Want(w.t, http.StatusConflict); !strings.Contains(string(r.Bytes), "has changed in its library") {
+	if r := w.Client("").Get(f.PublicURL).Want(w.t, http.StatusConflict); !strings.Contains(string(r.Bytes),
+		"has changed in its library") {
 		w.t.Errorf("got %s", r.Bytes)
 	}
 }
@@ -488,7 +506,9 @@ func TestEscape(t *testing.T) {
 // TestGraphQL checks what administrators see of libraries, the plan of a scan, and a requested one.
 func TestGraphQL(t *testing.T) {
 	each(t, func(w *world) {
-		w.write(map[string]string{"Fire/Dragon/Supported/dragon.stl": "solid dragon", "Fire/Dragon/Unsupported/dragon.stl": "solid bare", "Fire/Dragon/LICENSE.txt": "CC-BY-4.0", "Fire/Box/box.stl": "solid", "notes.xyz": "nothing"})
+		w.write(map[string]string{"Fire/Dragon/Supported/dragon.stl": "solid dragon",
+			"Fire/Dragon/Unsupported/dragon.stl": "solid bare", "Fire/Dragon/LICENSE.txt": "CC-BY-4.0",
+			"Fire/Box/box.stl": "solid", "notes.xyz": "nothing"})
 		const state = `name folder thingCount fileCount missingCount unreadCount skippedCount isScanning
 			lastScan { finishedAt error found added changed moved missing skipped thingsAdded read progress filesPerSecond remainingSeconds }`
 		var planned struct {
@@ -509,15 +529,18 @@ func TestGraphQL(t *testing.T) {
 		w.staff.Query(`mutation { scanLibrary(input: { name: "lib", dryRun: true }) { library { `+state+` }
 			plan { thingCount fileCount skippedCount things { path name license collection fileCount modelCount pictureCount files { path kind variant isCover } } skipped { path reason } } } }`, nil, &planned)
 		p := planned.ScanLibrary.Plan
-		if p.ThingCount != 2 || p.FileCount != 4 || p.SkippedCount != 1 || p.Skipped[0].Path != "notes.xyz" || len(p.Things) != 2 {
+		if p.ThingCount != 2 || p.FileCount != 4 || p.SkippedCount != 1 || p.Skipped[0].Path != "notes.xyz" ||
+			len(p.Things) != 2 {
 			t.Fatalf("plan: got %+v", p)
 		}
 		dragon := p.Things[1]
 		want := "[{LICENSE.txt DOCUMENT } {Supported/dragon.stl MODEL Supported} {Unsupported/dragon.stl MODEL Unsupported}]"
-		if dragon.Path != "Fire/Dragon" || !slices.Equal(dragon.Collection, []string{"Fire"}) || dragon.ModelCount != 2 || fmt.Sprint(dragon.Files) != want {
+		if dragon.Path != "Fire/Dragon" || !slices.Equal(dragon.Collection, []string{"Fire"}) || dragon.ModelCount != 2 ||
+			fmt.Sprint(dragon.Files) != want {
 			t.Errorf("plan: got %+v", dragon)
 		}
-		w.staff.Query(`mutation { scanLibrary(input: { name: "lib" }) { library { `+state+` } plan { thingCount } } }`, nil, new(any))
+		w.staff.Query(`mutation { scanLibrary(input: { name: "lib" }) { library { `+state+` } plan { thingCount } } }`, nil,
+			new(any))
 		var r struct {
 			Libraries []struct {
 				Name, Folder                                     string
@@ -538,16 +561,21 @@ func TestGraphQL(t *testing.T) {
 				break
 			}
 		}
-		if l := r.Libraries[0]; len(r.Libraries) != 1 || l.Name != "lib" || l.Folder != w.dir || l.ThingCount != 2 || l.FileCount != 4 || l.SkippedCount != 1 ||
-			l.LastScan == nil || l.LastScan.FinishedAt == nil || l.LastScan.Found != 5 || l.LastScan.Added != 4 || l.LastScan.ThingsAdded != 2 ||
-			l.LastScan.Read != 4 || l.LastScan.Progress != 1 || l.LastScan.FilesPerSecond <= 0 || l.LastScan.RemainingSeconds != nil {
+		if l := r.Libraries[0]; len(r.Libraries) != 1 || l.Name != "lib" || l.Folder != w.dir || l.ThingCount != 2 ||
+			l.FileCount != 4 || l.SkippedCount != 1 ||
+			l.LastScan == nil || l.LastScan.FinishedAt == nil || l.LastScan.Found != 5 || l.LastScan.Added != 4 ||
+			l.LastScan.ThingsAdded != 2 ||
+			l.LastScan.Read != 4 || l.LastScan.Progress != 1 || l.LastScan.FilesPerSecond <= 0 ||
+			l.LastScan.RemainingSeconds != nil {
 			t.Errorf("got %+v", r.Libraries)
 		}
-		if code := w.staff.GraphQL(`mutation { scanLibrary(input: { name: "other" }) { plan { thingCount } } }`, nil).Code(); code != "NOT_FOUND" {
+		if code := w.staff.GraphQL(`mutation { scanLibrary(input: { name: "other" }) { plan { thingCount } } }`, nil).
+			Code(); code != "NOT_FOUND" {
 			t.Errorf("another library: got %s", code)
 		}
 		bob := w.User("bob")
-		for _, document := range []string{`{ libraries { name } }`, `mutation { scanLibrary(input: { name: "lib", dryRun: true }) { plan { thingCount } } }`} {
+		for _, document := range []string{`{ libraries { name } }`,
+			`mutation { scanLibrary(input: { name: "lib", dryRun: true }) { plan { thingCount } } }`} {
 			if code := bob.GraphQL(document, nil).Code(); code != "FORBIDDEN" {
 				t.Errorf("%s by a member: got %s", document, code)
 			}

@@ -40,10 +40,12 @@ const importFields = `{ id state error filesTotal bytesDone skipped { path reaso
 func run(t *testing.T, c *servertest.Client, input servertest.Object) imported {
 	t.Helper()
 	var started struct{ ImportLink struct{ LinkImport imported } }
-	c.Query(`mutation ($in: ImportLinkInput!) { importLink(input: $in) { linkImport { id } } }`, servertest.Object{"in": input}, &started)
+	c.Query(`mutation ($in: ImportLinkInput!) { importLink(input: $in) { linkImport { id } } }`,
+		servertest.Object{"in": input}, &started)
 	var v struct{ LinkImport imported }
 	servertest.Until(t, "the import ends", func() bool {
-		c.Query(`query ($id: ID!) { linkImport(id: $id) `+importFields+` }`, servertest.Object{"id": started.ImportLink.LinkImport.ID}, &v)
+		c.Query(`query ($id: ID!) { linkImport(id: $id) `+importFields+` }`,
+			servertest.Object{"id": started.ImportLink.LinkImport.ID}, &v)
 		return v.LinkImport.State != "WAITING" && v.LinkImport.State != "RUNNING"
 	})
 	return v.LinkImport
@@ -73,24 +75,30 @@ func TestImportFromMeshyard(t *testing.T) {
 		}
 		preview := `mutation ($url: String!) { previewLink(input: {url: $url}) { things { name fileCount license { spdxId } origin { creator url } files { path size kind } earlier { id } } skipped { path reason } } }`
 		ada.Query(preview, servertest.Object{"url": page}, &v)
-		if got := v.PreviewLink.Things; len(got) != 1 || got[0].Name != "Dragon" || got[0].License.SPDXID != "CC-BY-SA-4.0" || got[0].Origin.Creator != "eve" ||
-			got[0].Origin.URL != page || got[0].FileCount != 1 || got[0].Files[0].Path != "Dragon.stl" || got[0].Files[0].Kind != "model" || got[0].Earlier != nil {
+		if got := v.PreviewLink.Things; len(got) != 1 || got[0].Name != "Dragon" || got[0].License.SPDXID != "CC-BY-SA-4.0" ||
+			got[0].Origin.Creator != "eve" ||
+			got[0].Origin.URL != page || got[0].FileCount != 1 || got[0].Files[0].Path != "Dragon.stl" ||
+			got[0].Files[0].Kind != "model" || got[0].Earlier != nil {
 			t.Errorf("preview: got %+v", got)
 		}
 
 		first := run(t, ada, servertest.Object{"url": page})
-		if first.State != "DONE" || first.Error != "" || len(first.Things) != 1 || first.FilesTotal != 1 || first.BytesDone == 0 {
+		if first.State != "DONE" || first.Error != "" || len(first.Things) != 1 || first.FilesTotal != 1 ||
+			first.BytesDone == 0 {
 			t.Fatalf("got %+v", first)
 		}
 		thing := first.Things[0]
-		if thing.Name != "Dragon" || thing.State != "DRAFT" || thing.LicenseInfo.SPDXID != "CC-BY-SA-4.0" || len(thing.Tags) != 2 || thing.Origin == nil ||
-			thing.Origin.Creator != "eve" || thing.Origin.CreatorURL != other.URL+"/eve" || thing.Origin.URL != page || thing.Origin.Site != "127.0.0.1" || len(thing.Files) != 1 {
+		if thing.Name != "Dragon" || thing.State != "DRAFT" || thing.LicenseInfo.SPDXID != "CC-BY-SA-4.0" ||
+			len(thing.Tags) != 2 || thing.Origin == nil ||
+			thing.Origin.Creator != "eve" || thing.Origin.CreatorURL != other.URL+"/eve" || thing.Origin.URL != page ||
+			thing.Origin.Site != "127.0.0.1" || len(thing.Files) != 1 {
 			t.Errorf("got %+v", thing)
 		}
 
 		eve.Finalize("thing", id, eve.Upload("tail.stl", servertest.Cube(3, 12))).Want(t, 200)
 		second := run(t, ada, servertest.Object{"url": other.URL + "/things/" + servertest.ID(id) + "/files"})
-		if second.State != "DONE" || len(second.Things) != 1 || second.Things[0].ID != thing.ID || len(second.Things[0].Files) != 2 {
+		if second.State != "DONE" || len(second.Things) != 1 || second.Things[0].ID != thing.ID ||
+			len(second.Things[0].Files) != 2 {
 			t.Errorf("again: got %+v", second)
 		}
 		ada.Query(preview, servertest.Object{"url": page}, &v)
@@ -98,10 +106,12 @@ func TestImportFromMeshyard(t *testing.T) {
 			t.Errorf("preview of an imported thing: got %+v", got)
 		}
 		bob := s.User("bob")
-		if got := bob.GraphQL(`query ($id: ID!) { linkImport(id: $id) { id } }`, servertest.Object{"id": first.ID}).Code(); got != "NOT_FOUND" {
+		if got := bob.GraphQL(`query ($id: ID!) { linkImport(id: $id) { id } }`, servertest.Object{"id": first.ID}).
+			Code(); got != "NOT_FOUND" {
 			t.Errorf("import of another user: got %s", got)
 		}
-		if got := bob.GraphQL(`mutation ($id: ID!) { cancelLinkImport(input: {id: $id}) { linkImport { id } } }`, servertest.Object{"id": first.ID}).Code(); got != "NOT_FOUND" {
+		if got := bob.GraphQL(`mutation ($id: ID!) { cancelLinkImport(input: {id: $id}) { linkImport { id } } }`,
+			servertest.Object{"id": first.ID}).Code(); got != "NOT_FOUND" {
 			t.Errorf("cancel the import of another user: got %s", got)
 		}
 	}, nearby)
@@ -112,7 +122,8 @@ func TestImportFiles(t *testing.T) {
 	cube := servertest.Cube(10, 12)
 	archive := new(bytes.Buffer)
 	z := zip.NewWriter(archive)
-	for name, content := range map[string]string{"Knight/body.stl": string(cube), "Knight/LICENSE.txt": "Creative Commons Attribution 4.0 International", "Knight/x.crdownload": "x"} {
+	for name, content := range map[string]string{"Knight/body.stl": string(cube),
+		"Knight/LICENSE.txt": "Creative Commons Attribution 4.0 International", "Knight/x.crdownload": "x"} {
 		w, err := z.Create(name)
 		if err == nil {
 			_, err = w.Write([]byte(content))
@@ -161,7 +172,8 @@ func TestImportFiles(t *testing.T) {
 				}
 				thing := got.Things[0]
 				ids[thing.ID] = true
-				if thing.Name != c.name || thing.Files[len(thing.Files)-1].Path != c.file || thing.LicenseInfo.SPDXID != c.license || thing.Origin == nil || thing.Origin.Creator != c.creator {
+				if thing.Name != c.name || thing.Files[len(thing.Files)-1].Path != c.file ||
+					thing.LicenseInfo.SPDXID != c.license || thing.Origin == nil || thing.Origin.Creator != c.creator {
 					t.Errorf("%s: got %+v", c.path, thing)
 				}
 			}
@@ -171,14 +183,17 @@ func TestImportFiles(t *testing.T) {
 		}
 		for path, want := range map[string]string{
 			"/bomb.zip": "url: the archive unpacks to 5242880 bytes, and at most 4194304 are permitted",
-			"/page":     "url: it is a web page", "/nothing.zip": "url: there is nothing at the URL (404)", "/large.stl": "url: its files have more than 4194304 bytes",
+			"/page":     "url: it is a web page", "/nothing.zip": "url: there is nothing at the URL (404)",
+			"/large.stl": "url: its files have more than 4194304 bytes",
 		} {
-			if got := run(t, ada, servertest.Object{"url": service.URL + path}); got.State != "FAILED" || !strings.HasPrefix(got.Error, want) || len(got.Things) != 0 {
+			if got := run(t, ada, servertest.Object{"url": service.URL + path}); got.State != "FAILED" ||
+				!strings.HasPrefix(got.Error, want) || len(got.Things) != 0 {
 				t.Errorf("%s: got %+v", path, got)
 			}
 		}
 		preview := `mutation ($url: String!, $token: String!) { previewLink(input: {url: $url, token: $token}) { things { name } } }`
-		for _, address := range []string{"", "ftp://example.org/a.zip", "https://user@example.org/", "https:///x", "https://example.org/" + strings.Repeat("a", 2000)} {
+		for _, address := range []string{"", "ftp://example.org/a.zip", "https://user@example.org/", "https:///x",
+			"https://example.org/" + strings.Repeat("a", 2000)} {
 			if got := ada.GraphQL(preview, servertest.Object{"url": address, "token": ""}); got.Code() != "BAD_USER_INPUT" {
 				t.Errorf("%.60q: got %s", address, got.Code())
 			}
@@ -198,19 +213,24 @@ func TestPrivateAddresses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, address := range []string{service.URL + "/a.zip", "http://localhost:" + to.Port() + "/thing:1", "http://[::ffff:127.0.0.1]:" + to.Port() + "/a.stl"} {
-			r := ada.GraphQL(`mutation ($url: String!) { previewLink(input: {url: $url}) { things { name } } }`, servertest.Object{"url": address})
+		for _, address := range []string{service.URL + "/a.zip", "http://localhost:" + to.Port() + "/thing:1",
+			"http://[::ffff:127.0.0.1]:" + to.Port() + "/a.stl"} {
+			r := ada.GraphQL(`mutation ($url: String!) { previewLink(input: {url: $url}) { things { name } } }`,
+				servertest.Object{"url": address})
 			if r.Code() != "BAD_USER_INPUT" || !strings.Contains(r.Errors[0].Message, "no address of the public internet") {
 				t.Errorf("%s: got %s %v", address, r.Code(), r.Errors)
 			}
-			if got := run(t, ada, servertest.Object{"url": address}); got.State != "FAILED" || got.Error != "url: the host has no address of the public internet" {
+			if got := run(t, ada, servertest.Object{"url": address}); got.State != "FAILED" ||
+				got.Error != "url: the host has no address of the public internet" {
 				t.Errorf("%s: got %+v", address, got)
 			}
 		}
 		if asked {
 			t.Error("a private address was requested")
 		}
-		if got := ada.GraphQL(`mutation { importLink(input: {url: "http://example.org/a.zip", token: "secret"}) { linkImport { id } } }`, nil).Code(); got != "BAD_USER_INPUT" {
+		if got := ada.GraphQL(
+			`mutation { importLink(input: {url: "http://example.org/a.zip", token: "secret"}) { linkImport { id } } }`, nil).
+			Code(); got != "BAD_USER_INPUT" {
 			t.Errorf("a token without TLS: got %s", got)
 		}
 	}, func(s *config.Settings) { s.LinkLimit = 1 << 20 })
@@ -241,7 +261,8 @@ func TestImportContinues(t *testing.T) {
 		ada := s.User("ada")
 		start := func(path string) string {
 			var v struct{ ImportLink struct{ LinkImport imported } }
-			ada.Query(`mutation ($url: String!) { importLink(input: {url: $url, token: "secret"}) { linkImport { id } } }`, servertest.Object{"url": service.URL + path}, &v)
+			ada.Query(`mutation ($url: String!) { importLink(input: {url: $url, token: "secret"}) { linkImport { id } } }`,
+				servertest.Object{"url": service.URL + path}, &v)
 			return v.ImportLink.LinkImport.ID
 		}
 		work := func(want bool) {
@@ -252,7 +273,8 @@ func TestImportContinues(t *testing.T) {
 		}
 		set := func(at time.Time) {
 			t.Helper()
-			_, err := s.Store.DB.Write.NewUpdate().Table("link_imports").Set("runner = 'another', state = 'running', beat_at = ?", at).Where("finished_at IS NULL").Exec(t.Context())
+			_, err := s.Store.DB.Write.NewUpdate().Table("link_imports").
+				Set("runner = 'another', state = 'running', beat_at = ?", at).Where("finished_at IS NULL").Exec(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -274,11 +296,13 @@ func TestImportContinues(t *testing.T) {
 			t.Errorf("after the process died: got %+v", got)
 		}
 		var tokens []string
-		if err := s.Store.DB.Read.NewSelect().Table("link_imports").Column("token").Scan(t.Context(), &tokens); err != nil || len(tokens) != 1 || tokens[0] != "" {
+		if err := s.Store.DB.Read.NewSelect().Table("link_imports").Column("token").Scan(t.Context(), &tokens); err != nil ||
+			len(tokens) != 1 || tokens[0] != "" {
 			t.Errorf("got the tokens %q, %v after the end", tokens, err)
 		}
 		id = start("/b.stl")
-		ada.Query(`mutation ($id: ID!) { cancelLinkImport(input: {id: $id}) { linkImport { state } } }`, servertest.Object{"id": id}, new(struct{ CancelLinkImport any }))
+		ada.Query(`mutation ($id: ID!) { cancelLinkImport(input: {id: $id}) { linkImport { state } } }`,
+			servertest.Object{"id": id}, new(struct{ CancelLinkImport any }))
 		work(false)
 		if got := state(id); got.State != "CANCELED" || len(got.Things) != 0 {
 			t.Errorf("canceled: got %+v", got)

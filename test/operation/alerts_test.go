@@ -58,7 +58,8 @@ func (l *timeline) fire(alerts ...string) {
 		l.t.Fatal(err)
 	}
 	var test strings.Builder
-	fmt.Fprintf(&test, "rule_files: [%q]\nevaluation_interval: 15s\ntests:\n  - interval: 15s\n    input_series:\n", filepath.Join(folder, "alerts.yaml"))
+	fmt.Fprintf(&test, "rule_files: [%q]\nevaluation_interval: 15s\ntests:\n  - interval: 15s\n    input_series:\n",
+		filepath.Join(folder, "alerts.yaml"))
 	fmt.Fprintf(&test, "      - {series: 'up{job=\"meshyard\", instance=\"a\"}', values: \"1x%d\"}\n", len(l.scrapes)-1)
 	for _, series := range l.series(string(rules)) {
 		var values []string

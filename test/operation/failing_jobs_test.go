@@ -30,7 +30,8 @@ func TestFailingJobs(t *testing.T) {
 					t.Fatal(err)
 				}
 				text = servertest.Scrape(t, s)
-				if strings.Contains(text, fmt.Sprintf("\nmeshyard_jobs_failing %d\n", n)) && strings.Contains(strings.Join(findings, "\n"), finding) {
+				if strings.Contains(text, fmt.Sprintf("\nmeshyard_jobs_failing %d\n", n)) &&
+					strings.Contains(strings.Join(findings, "\n"), finding) {
 					return
 				}
 			}
@@ -89,8 +90,10 @@ func TestJobsOfKilledServers(t *testing.T) {
 			began = "now() - interval '12 minutes'"
 		}
 		waitUntil("the job has failed", func() bool {
-			run("UPDATE river_job SET state = 'running', attempt = 1, errors = NULL, attempted_at = " + began + " WHERE kind = 'purge_account' AND state = 'retryable'")
-			return count("river_job WHERE kind = 'purge_account' AND state = 'running' AND attempted_at < "+strings.Replace(began, "12", "11", 1)) > 0
+			run("UPDATE river_job SET state = 'running', attempt = 1, errors = NULL, attempted_at = " + began +
+				" WHERE kind = 'purge_account' AND state = 'retryable'")
+			return count("river_job WHERE kind = 'purge_account' AND state = 'running' AND attempted_at < "+strings.Replace(
+				began, "12", "11", 1)) > 0
 		})
 		run("DELETE FROM kept")
 		s.Restart()
@@ -103,12 +106,14 @@ func TestJobsOfKilledServers(t *testing.T) {
 func TestJobsOfEarlierSource(t *testing.T) {
 	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		db := servertest.OpenDB(t, s).SQL()
-		if _, err := db.Exec("INSERT INTO river_job (args, kind, max_attempts, scheduled_at) VALUES ('{}', 'make_preview', 25, CURRENT_TIMESTAMP)"); err != nil {
+		if _, err := db.Exec(
+			"INSERT INTO river_job (args, kind, max_attempts, scheduled_at) VALUES ('{}', 'make_preview', 25, CURRENT_TIMESTAMP)"); err != nil {
 			t.Fatal(err)
 		}
 		s.Restart()
 		var jobs int
-		if err := db.QueryRow("SELECT count(*) FROM river_job WHERE kind = 'make_preview'").Scan(&jobs); err != nil || jobs != 0 {
+		if err := db.QueryRow("SELECT count(*) FROM river_job WHERE kind = 'make_preview'").Scan(&jobs); err != nil ||
+			jobs != 0 {
 			t.Errorf("after the start there are %d jobs to make a preview, %v, want none", jobs, err)
 		}
 	})

@@ -162,7 +162,8 @@ func testFullDisk(t *testing.T, postgres string) {
 	l.scrape(scrapesBefore)
 	filler := filepath.Join(disk, "filler")
 	fill(t, filler)
-	if r := ada.Get("/readyz?all").Want(t, http.StatusServiceUnavailable); !strings.Contains(string(r.Bytes), `"bucket":"insufficient storage"`) {
+	if r := ada.Get("/readyz?all").Want(t, http.StatusServiceUnavailable); !strings.Contains(string(r.Bytes),
+		`"bucket":"insufficient storage"`) {
 		t.Errorf("/readyz?all: got %s, want it to name the full disk of the bucket", r.Bytes)
 	}
 	status := http.StatusOK // PostgreSQL is elsewhere
@@ -170,17 +171,23 @@ func testFullDisk(t *testing.T, postgres string) {
 		status = http.StatusServiceUnavailable
 	}
 	ada.Get("/readyz").Want(t, status)
-	if text := servertest.Scrape(t, s); !strings.Contains(text, "\nmeshyard_unready{reason=\"insufficient_storage\"} 1\n") || !strings.Contains(text, "\nmeshyard_unready{reason=\"unavailable\"} 0\n") || !strings.Contains(text, "\nmeshyard_bucket_free_bytes ") || strings.Contains(text, "\nmeshyard_database_free_bytes ") != (postgres == "") {
+	if text := servertest.Scrape(t, s); !strings.Contains(text,
+		"\nmeshyard_unready{reason=\"insufficient_storage\"} 1\n") ||
+		!strings.Contains(text, "\nmeshyard_unready{reason=\"unavailable\"} 0\n") ||
+		!strings.Contains(text, "\nmeshyard_bucket_free_bytes ") ||
+		strings.Contains(text, "\nmeshyard_database_free_bytes ") != (postgres == "") {
 		t.Error("the metrics do not say that the disk is full")
 	}
 	ada.PostForm("/files/0/uploadFile", nil, "file", "rest.stl", stl).Want(t, http.StatusInsufficientStorage)
-	if r := ada.GraphQLUpload(uploadAny, servertest.Object{"file": nil}, "file", "graphql.stl", stl); r.Code() != "INSUFFICIENT_STORAGE" {
+	if r := ada.GraphQLUpload(uploadAny, servertest.Object{"file": nil}, "file", "graphql.stl",
+		stl); r.Code() != "INSUFFICIENT_STORAGE" {
 		t.Errorf("GraphQL upload: got %+v, want INSUFFICIENT_STORAGE", r)
 	}
 	staged.Post(ada, stl).Want(t, http.StatusInsufficientStorage)
 	if postgres == "" {
 		// The database journal still has space for some changes.
-		body := map[string]any{"name": "Two", "license": "cc", "category": "Tools", "description": strings.Repeat("long ", 10_000)}
+		body := map[string]any{"name": "Two", "license": "cc", "category": "Tools", "description": strings.Repeat("long ",
+			10_000)}
 		status := http.StatusOK
 		for range 400 {
 			if status = ada.Do(http.MethodPost, "/things/", body).StatusCode; status != http.StatusOK {
@@ -192,7 +199,8 @@ func testFullDisk(t *testing.T, postgres string) {
 		}
 	}
 	ada.Get("/things/"+servertest.ID(thing)).Want(t, http.StatusOK)
-	if _, err := database.Open(t.Context(), "sqlite:"+filepath.Join(disk, "other.db")); err == nil || !strings.Contains(err.Error(), " bytes are available, fewer than 16777216: no space left on device (") {
+	if _, err := database.Open(t.Context(), "sqlite:"+filepath.Join(disk, "other.db")); err == nil ||
+		!strings.Contains(err.Error(), " bytes are available, fewer than 16777216: no space left on device (") {
 		t.Errorf("open a database: got %v, want an error about the space", err)
 	}
 	l.scrape(scrapesDuring)

@@ -51,7 +51,8 @@ func TestRequestLog(t *testing.T) {
 					continue
 				}
 				operation, _ := lines[0]["operation"].(string)
-				if operation != c.operation || lines[0]["user_id"] != c.user || lines[0]["token_id"] != c.user || lines[0]["trace_id"] != "0af7651916cd43dd8448eb211c80319c" {
+				if operation != c.operation || lines[0]["user_id"] != c.user || lines[0]["token_id"] != c.user ||
+					lines[0]["trace_id"] != "0af7651916cd43dd8448eb211c80319c" {
 					t.Errorf("%s: got %v, want the operation %q and the user and token %v", c.id, lines[0], c.operation, c.user)
 				}
 			}
@@ -81,7 +82,8 @@ func TestTakenPathIsLogged(t *testing.T) {
 			handler := slog.NewJSONHandler(log, nil)
 			s := servertest.RunLogging(t, servertest.Settings(t, engine), handler)
 			s.User("ada")
-			if _, err := servertest.OpenDB(t, s).SQL().Exec("UPDATE users SET username = 'Things' WHERE username = 'ada'"); err != nil {
+			if _, err := servertest.OpenDB(t, s).SQL().
+				Exec("UPDATE users SET username = 'Things' WHERE username = 'ada'"); err != nil {
 				t.Fatal(err)
 			}
 			command, err := server.Open(t.Context(), s.Settings, slog.New(handler))

@@ -51,13 +51,16 @@ func TestMetrics(t *testing.T) {
 			}
 		}
 		for _, pattern := range []string{
-			`meshyard_database_statement_duration_seconds_count{verb="SELECT"} [1-9]`, `meshyard_bucket_call_duration_seconds_count{call="put"} [1-9]`, `go_sql_open_connections{db_name="\w+"} [1-9]`, `meshyard_build_info{version=".*"} 1`, `go_goroutines [1-9]`,
+			`meshyard_database_statement_duration_seconds_count{verb="SELECT"} [1-9]`,
+			`meshyard_bucket_call_duration_seconds_count{call="put"} [1-9]`, `go_sql_open_connections{db_name="\w+"} [1-9]`,
+			`meshyard_build_info{version=".*"} 1`, `go_goroutines [1-9]`,
 		} {
 			if !regexp.MustCompile(pattern).MatchString(text) {
 				t.Errorf("the metrics do not match %s", pattern)
 			}
 		}
-		if strings.Contains(text, `request_duration_seconds_count{route="POST /files/0/uploadFile"}`) || !strings.Contains(text, `requests_total{route="POST /files/0/uploadFile"`) {
+		if strings.Contains(text, `request_duration_seconds_count{route="POST /files/0/uploadFile"}`) ||
+			!strings.Contains(text, `requests_total{route="POST /files/0/uploadFile"`) {
 			t.Error("an upload: want it counted, without its duration")
 		}
 		for _, secret := range []string{ada.Token, "/things/999", "no/such"} {

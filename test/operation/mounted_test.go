@@ -61,7 +61,8 @@ func TestBucketOfAnotherDatabase(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer served.Close()
-		if lines := log.With(t, "level", "ERROR"); len(lines) != 1 || !strings.Contains(fmt.Sprint(lines[0]["error"]), maintenance.ErrNoContents.Error()) {
+		if lines := log.With(t, "level", "ERROR"); len(lines) != 1 || !strings.Contains(fmt.Sprint(lines[0]["error"]),
+			maintenance.ErrNoContents.Error()) {
 			t.Errorf("the log has %v, want one error about the bucket", lines)
 		}
 		u, err := url.Parse(other.Settings.BucketURL)
@@ -122,7 +123,8 @@ func TestBucketOfTheOriginal(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer served.Close()
-		if lines := log.With(t, "level", "ERROR"); len(lines) != 1 || !strings.Contains(fmt.Sprint(lines[0]["error"]), maintenance.ErrOtherCollector.Error()) {
+		if lines := log.With(t, "level", "ERROR"); len(lines) != 1 || !strings.Contains(fmt.Sprint(lines[0]["error"]),
+			maintenance.ErrOtherCollector.Error()) {
 			t.Errorf("the log has %v, want one error about the bucket", lines)
 		}
 		if err := served.CollectGarbage(ctx); !errors.Is(err, maintenance.ErrOtherCollector) {

@@ -53,8 +53,10 @@ func TestPostgresOutage(t *testing.T) {
 	for range 3 { // pooled connections fail differently from new ones
 		servertest.WantOutage(t, ada.Get(path), http.StatusServiceUnavailable, "")
 		servertest.WantOutage(t, ada.Do(http.MethodPost, "/things/", newThing), http.StatusServiceUnavailable, "")
-		servertest.WantOutage(t, servertest.Asked(ada, servertest.QueryBody("{ me { id } }")), http.StatusServiceUnavailable, "UNAVAILABLE")
-		upload := ada.SendGraphQLUpload(uploadAny, servertest.Object{"file": nil}, "file", "a.stl", []byte("solid a\nendsolid a\n"))
+		servertest.WantOutage(t, servertest.Asked(ada, servertest.QueryBody("{ me { id } }")), http.StatusServiceUnavailable,
+			"UNAVAILABLE")
+		upload := ada.SendGraphQLUpload(uploadAny, servertest.Object{"file": nil}, "file", "a.stl",
+			[]byte("solid a\nendsolid a\n"))
 		servertest.WantOutage(t, upload, http.StatusServiceUnavailable, "UNAVAILABLE")
 		servertest.WantOutage(t, s.Browser().Get("/thing:"+servertest.ID(id)), http.StatusServiceUnavailable, "")
 		servertest.WantOutage(t, s.Browser().SignIn("ada", servertest.Password), http.StatusServiceUnavailable, "")
@@ -89,7 +91,8 @@ func TestPostgresOutage(t *testing.T) {
 func TestPostgresReadOnlyOutage(t *testing.T) {
 	t.Parallel()
 	log := new(servertest.LogBuffer)
-	s := servertest.RunLogging(t, servertest.Settings(t, "postgres"), slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	s := servertest.RunLogging(t, servertest.Settings(t, "postgres"),
+		slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	ada := s.User("ada")
 	id := ada.Thing("One")
 	c, err := pgx.ParseConfig(s.Settings.DatabaseURL)
@@ -110,10 +113,16 @@ func TestPostgresReadOnlyOutage(t *testing.T) {
 	database := pgx.Identifier{c.Database}.Sanitize()
 	exec("ALTER DATABASE " + database + " SET default_transaction_read_only = on")
 	exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
-	servertest.Until(t, "a new connection", func() bool { return ada.Get("/things/"+servertest.ID(id)).StatusCode == http.StatusOK })
+	servertest.Until(t, "a new connection", func() bool {
+		return ada.Get("/things/"+servertest.ID(id)).
+			StatusCode == http.StatusOK
+	})
 	for range 3 {
 		servertest.WantOutage(t, ada.Do(http.MethodPost, "/things/", newThing), http.StatusServiceUnavailable, "")
-		servertest.WantOutage(t, servertest.Asked(ada, servertest.QueryBody(`mutation { likeThing(input: {id: `+servertest.ID(id)+`}) { thing { id } } }`)), http.StatusServiceUnavailable, "UNAVAILABLE")
+		servertest.WantOutage(t,
+			servertest.Asked(ada,
+				servertest.QueryBody(`mutation { likeThing(input: {id: `+servertest.ID(id)+`}) { thing { id } } }`)),
+			http.StatusServiceUnavailable, "UNAVAILABLE")
 		ada.Get("/readyz").Want(t, http.StatusServiceUnavailable)
 		ada.Get("/things/"+servertest.ID(id)).Want(t, http.StatusOK)
 	}
@@ -168,7 +177,8 @@ func TestSQLiteLocked(t *testing.T) {
 	t.Parallel()
 	s := servertest.Start(t, "sqlite")
 	ada := s.User("ada")
-	other, err := sql.Open("sqlite", strings.TrimPrefix(s.Settings.DatabaseURL, "sqlite:")+"?_txlock=immediate&_pragma=busy_timeout(10000)")
+	other, err := sql.Open("sqlite", strings.TrimPrefix(s.Settings.DatabaseURL,
+		"sqlite:")+"?_txlock=immediate&_pragma=busy_timeout(10000)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +254,8 @@ func TestBucketOutage(t *testing.T) {
 			if string(ready.Bytes) != `{"status":"unavailable","failed":{"bucket":"unavailable"}}`+"\n" {
 				t.Errorf("/readyz?all: got %s, want it to name the bucket alone", ready.Bytes)
 			}
-			for _, path := range []string{"/readyz", "/things/" + servertest.ID(thing), "/things/" + servertest.ID(thing) + "/files"} {
+			for _, path := range []string{"/readyz", "/things/" + servertest.ID(thing), "/things/" + servertest.ID(thing) +
+				"/files"} {
 				ada.Get(path).Want(t, http.StatusOK)
 			}
 			for _, path := range []string{"/", "/thing:" + servertest.ID(thing), "/view/" + servertest.ID(waiting)} {

@@ -25,7 +25,10 @@ func TestOtherAddresses(t *testing.T) {
 		send := func(r *http.Request, host string) (*http.Response, string) {
 			t.Helper()
 			r.Host = host
-			response, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(r)
+			response, err := (&http.Client{CheckRedirect: func(*http.Request,
+				[]*http.Request) error {
+				return http.ErrUseLastResponse
+			}}).Do(r)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,20 +50,23 @@ func TestOtherAddresses(t *testing.T) {
 		}
 		// signIn sends the form as a browser does: without HTTPS it sends no Sec-Fetch-Site.
 		signIn := func(host, origin string) (*http.Response, string) {
-			r, _ := http.NewRequest(http.MethodPost, s.URL+"/login", strings.NewReader(url.Values{"username": {"ada"}, "password": {servertest.Password}}.Encode()))
+			r, _ := http.NewRequest(http.MethodPost, s.URL+"/login",
+				strings.NewReader(url.Values{"username": {"ada"}, "password": {servertest.Password}}.Encode()))
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			r.Header.Set("Origin", origin)
 			return send(r, host)
 		}
 		const own, name = "192.168.1.5:8080", "nas.lan:8080"
-		if page, body := signIn(own, "http://"+own); page.StatusCode != http.StatusSeeOther || page.Header.Get("Location") != "http://"+own+"/" || len(page.Cookies()) == 0 {
+		if page, body := signIn(own, "http://"+own); page.StatusCode != http.StatusSeeOther ||
+			page.Header.Get("Location") != "http://"+own+"/" || len(page.Cookies()) == 0 {
 			t.Errorf("sign-in at an IP address: got %d %s to %q", page.StatusCode, body, page.Header.Get("Location"))
 		}
 		if page, _ := signIn(own, "http://evil.example"); page.StatusCode != http.StatusForbidden {
 			t.Errorf("sign-in from another site: got %d, want 403", page.StatusCode)
 		}
 		page, body := signIn(name, "http://"+name)
-		if page.StatusCode != http.StatusMisdirectedRequest || !strings.Contains(body, "--base-url http://"+name) || len(page.Cookies()) != 0 {
+		if page.StatusCode != http.StatusMisdirectedRequest || !strings.Contains(body, "--base-url http://"+name) ||
+			len(page.Cookies()) != 0 {
 			t.Errorf("sign-in at a name: got %d %s, want 421 with the setting", page.StatusCode, body)
 		}
 		if body := get("/login", name); !strings.Contains(body, "--base-url http://"+name) {
@@ -71,10 +77,13 @@ func TestOtherAddresses(t *testing.T) {
 		}
 		r, _ := http.NewRequest(http.MethodGet, s.URL+"/login", nil)
 		if page, _ := send(r, own); page.Header.Get("Referrer-Policy") != "same-origin" {
-			t.Errorf("the referrer policy of forms is %q: without HTTPS, the origin of a form would be null", page.Header.Get("Referrer-Policy"))
+			t.Errorf("the referrer policy of forms is %q: without HTTPS, the origin of a form would be null",
+				page.Header.Get("Referrer-Policy"))
 		}
 
-		for _, path := range []string{"/", "/thing:" + strconv.FormatInt(thing, 10), "/feed.xml", "/things/" + strconv.FormatInt(thing, 10), "/things/" + strconv.FormatInt(thing, 10) + "/files", "/developers", "/search/gear", "/view/" + strconv.FormatInt(file, 10)} {
+		for _, path := range []string{"/", "/thing:" + strconv.FormatInt(thing, 10), "/feed.xml", "/things/" +
+			strconv.FormatInt(thing, 10), "/things/" + strconv.FormatInt(thing, 10) + "/files", "/developers", "/search/gear",
+			"/view/" + strconv.FormatInt(file, 10)} {
 			body := get(path, own)
 			if strings.Contains(body, s.URL) || !strings.Contains(body, "http://"+own) {
 				t.Errorf("%s: has the default base URL, or not the address of the client: %.600s", path, body)

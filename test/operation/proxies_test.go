@@ -25,7 +25,8 @@ func TestClientsBehindAProxy(t *testing.T) {
 			address string
 			want    int
 		}{
-			{"198.51.100.1", 401}, {"198.51.100.1, 127.0.0.9", 401}, {"198.51.100.1", 429}, {"203.0.113.77, 198.51.100.1", 429}, {"198.51.100.2", 401},
+			{"198.51.100.1", 401}, {"198.51.100.1, 127.0.0.9", 401}, {"198.51.100.1", 429}, {"203.0.113.77, 198.51.100.1", 429},
+			{"198.51.100.2", 401},
 			{"2001:db8::1", 401}, {"2001:db8::ffff:1", 401}, {"2001:db8::2", 429}, {"2001:db8:0:1::1", 401},
 		} {
 			if got := from(s, c.address); got != c.want {
@@ -57,7 +58,8 @@ func TestSignInBehindAProxy(t *testing.T) {
 	}{{"198.51.100.1", 429}, {"198.51.100.2", 403}} {
 		status := 0
 		for range 11 { // ten attempts are allowed for one account from one address
-			r := s.Client("").Request(http.MethodPost, "/login", url.Values{"username": {"ada"}, "password": {"wrong horse"}}.Encode())
+			r := s.Client("").Request(http.MethodPost, "/login",
+				url.Values{"username": {"ada"}, "password": {"wrong horse"}}.Encode())
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			r.Header.Set("X-Forwarded-For", c.address)
 			if status = s.Client("").Send(r).StatusCode; c.want == 403 {

@@ -49,7 +49,8 @@ func TestReplica(t *testing.T) {
 	}
 	servertest.Until(t, "the replica is paused", func() bool {
 		var state string
-		return replica.SQL().QueryRowContext(t.Context(), "SELECT pg_get_wal_replay_pause_state()").Scan(&state) == nil && state == "paused"
+		return replica.SQL().QueryRowContext(t.Context(), "SELECT pg_get_wal_replay_pause_state()").Scan(&state) == nil &&
+			state == "paused"
 	})
 	ada.Do(http.MethodPatch, path, servertest.Object{"name": "After"}).Want(t, http.StatusOK)
 	for name, c := range map[string]*servertest.Client{"on the same server": ada, "on another server": adaThere} {
@@ -67,19 +68,24 @@ func TestReplica(t *testing.T) {
 
 	p.stop()
 	for range 3 {
-		for name, c := range map[string]*servertest.Client{"a visitor": other.Client(""), "a reader": reader, "the user": adaThere} {
+		for name, c := range map[string]*servertest.Client{"a visitor": other.Client(""), "a reader": reader,
+			"the user": adaThere} {
 			if c.Token != "" && !sees(c, "After") {
 				t.Errorf("without the primary, %s does not see the thing", name)
 			}
-			if r := servertest.Asked(c, servertest.QueryBody("{ things(first: 1) { nodes { name } } }")); r.StatusCode != http.StatusOK || !strings.Contains(string(r.Bytes), "After") {
+			if r := servertest.Asked(c,
+				servertest.QueryBody("{ things(first: 1) { nodes { name } } }")); r.StatusCode != http.StatusOK ||
+				!strings.Contains(string(r.Bytes), "After") {
 				t.Errorf("without the primary, %s gets %d %s", name, r.StatusCode, r.Bytes)
 			}
 		}
-		servertest.WantOutage(t, adaThere.Do(http.MethodPatch, path, servertest.Object{"name": "Lost"}), http.StatusServiceUnavailable, "")
+		servertest.WantOutage(t, adaThere.Do(http.MethodPatch, path, servertest.Object{"name": "Lost"}),
+			http.StatusServiceUnavailable, "")
 		other.Client("").Get("/").Want(t, http.StatusOK)
 		other.Client("").Get("/thing:"+strings.TrimPrefix(path, "/things/")).Want(t, http.StatusOK)
 		servertest.Until(t, "the server is ready", func() bool { return reader.Get("/readyz").StatusCode == http.StatusOK })
-		if r := reader.Get("/readyz?all"); r.StatusCode != http.StatusServiceUnavailable || !strings.Contains(string(r.Bytes), `"primary"`) {
+		if r := reader.Get("/readyz?all"); r.StatusCode != http.StatusServiceUnavailable ||
+			!strings.Contains(string(r.Bytes), `"primary"`) {
 			t.Errorf("/readyz?all: got %d %s, want it to name the primary", r.StatusCode, r.Bytes)
 		}
 	}

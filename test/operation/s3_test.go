@@ -30,7 +30,8 @@ func TestUploadAndDownloadRealMeshesOnS3(t *testing.T) {
 				t.Errorf("%d bytes came back, want %d", len(got), len(stl))
 			}
 			left := ada.Upload("left.stl", stl)
-			if r := ada.GraphQL(`mutation ($id: ID!) { deletePendingUpload(input: {id: $id}) { deletedId } }`, map[string]any{"id": left}); r.Code() != "" {
+			if r := ada.GraphQL(`mutation ($id: ID!) { deletePendingUpload(input: {id: $id}) { deletedId } }`,
+				map[string]any{"id": left}); r.Code() != "" {
 				t.Errorf("%+v", r.Errors)
 			}
 			servertest.NothingLeft(t, s, 2)

@@ -101,7 +101,8 @@ func TestTraces(t *testing.T) {
 				yvonne.Send(r).Want(t, 200)
 				return c.trace(t, id, parent)
 			}
-			spans := send(id, yvonne.Request("POST", "/graphql", servertest.Object{"query": `query Mine($name: String!) { user(username: $name) { username things(first: 5) { nodes { id } } } }`, "variables": servertest.Object{"name": "yvonne"}}))
+			spans := send(id, yvonne.Request("POST", "/graphql",
+				servertest.Object{"query": `query Mine($name: String!) { user(username: $name) { username things(first: 5) { nodes { id } } } }`, "variables": servertest.Object{"name": "yvonne"}}))
 			paths := make(map[string]bool)
 			for _, span := range spans {
 				paths[path(spans, span)] = true
@@ -112,7 +113,8 @@ func TestTraces(t *testing.T) {
 				}
 			}
 			for _, want := range []string{
-				"POST /graphql", "POST /graphql > GraphQL query", "POST /graphql > GraphQL query > Query.user", "POST /graphql > GraphQL query > Query.user > SELECT users",
+				"POST /graphql", "POST /graphql > GraphQL query", "POST /graphql > GraphQL query > Query.user",
+				"POST /graphql > GraphQL query > Query.user > SELECT users",
 				"POST /graphql > GraphQL query > User.things", "POST /graphql > GraphQL query > User.things > SELECT things",
 			} {
 				if !paths[want] {
@@ -121,7 +123,8 @@ func TestTraces(t *testing.T) {
 			}
 			// Test a REST request that writes, with transactions and calls to the bucket.
 			thing := yvonne.Thing("Traced")
-			spans = send(strings.Replace(id, "0af", "0bf", 1), yvonne.Request("POST", "/files/0/FinalizeFiles", servertest.FinalizeBody("thing", thing, file)))
+			spans = send(strings.Replace(id, "0af", "0bf", 1), yvonne.Request("POST", "/files/0/FinalizeFiles",
+				servertest.FinalizeBody("thing", thing, file)))
 			var found []string
 			for _, span := range spans {
 				found = append(found, path(spans, span))
@@ -136,7 +139,8 @@ func TestTraces(t *testing.T) {
 			r := yvonne.Request("GET", "/users/me", nil)
 			r.Header.Set("Traceparent", "00-"+strings.Replace(id, "0af", "0cf", 1)+"-"+parent+"-00")
 			yvonne.Send(r).Want(t, 200)
-			send(strings.Replace(id, "0af", "0df", 1), yvonne.Request("POST", "/graphql", servertest.Object{"query": "{ me { id } }"}))
+			send(strings.Replace(id, "0af", "0df", 1),
+				yvonne.Request("POST", "/graphql", servertest.Object{"query": "{ me { id } }"}))
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			for _, span := range c.spans {

@@ -25,7 +25,8 @@ func TestAnonymousRead(t *testing.T) {
 			document string
 			code     string
 		}{
-			{anonymous, fmt.Sprintf(`{ thing(id: %d) { name creator { username email usage { bytes } } files { name publicUrl } } }`, published), ""},
+			{anonymous, fmt.Sprintf(
+				`{ thing(id: %d) { name creator { username email usage { bytes } } files { name publicUrl } } }`, published), ""},
 			{anonymous, `{ things(first: 5) { nodes { name } totalCount } search(query: "gear") { nodes { __typename } } newest { name } }`, ""},
 			{anonymous, fmt.Sprintf(`{ thing(id: %d) { name } }`, draft), "FORBIDDEN"},
 			{anonymous, `{ me { username } }`, "UNAUTHENTICATED"},
@@ -41,7 +42,8 @@ func TestAnonymousRead(t *testing.T) {
 			}
 		}
 		// Of a thing that does not exist, so that the stream ends in any case.
-		stream := anonymous.Request("POST", "/graphql", servertest.Object{"query": `subscription { thingProcessing(id: 999) { file { id } } }`})
+		stream := anonymous.Request("POST", "/graphql",
+			servertest.Object{"query": `subscription { thingProcessing(id: 999) { file { id } } }`})
 		stream.Header.Set("Content-Type", "application/json")
 		stream.Header.Set("Accept", "text/event-stream")
 		if got := string(anonymous.Send(stream).Bytes); !strings.Contains(got, `"UNAUTHENTICATED"`) {
@@ -84,14 +86,16 @@ func TestMutationsStopAtFirstFailure(t *testing.T) {
 					Extensions struct{ Code string }
 				}
 			}
-			response := servertest.Asked(ada, servertest.Object{"query": document, "extensions": servertest.Object{"continueOnError": proceed}})
+			response := servertest.Asked(ada, servertest.Object{"query": document,
+				"extensions": servertest.Object{"continueOnError": proceed}})
 			if err := json.Unmarshal(response.Bytes, &got); err != nil {
 				t.Fatal(err)
 			}
 			if got.Data.First == nil || got.Data.First.Collection.Name != "One" || (got.Data.Third != nil) != proceed {
 				t.Errorf("continue %v: %s", proceed, response.Bytes)
 			}
-			if want := map[bool]int{false: 2, true: 1}[proceed]; len(got.Errors) != want || got.Errors[0].Extensions.Code != "NOT_FOUND" {
+			if want := map[bool]int{false: 2, true: 1}[proceed]; len(got.Errors) != want ||
+				got.Errors[0].Extensions.Code != "NOT_FOUND" {
 				t.Errorf("continue %v: errors %v", proceed, got.Errors)
 			}
 		}

@@ -18,16 +18,21 @@ func TestDraftsAreHidden(t *testing.T) {
 		world := servertest.FullThing(t, s, ada, bob)
 		before := servertest.EveryLookup(s, bob, world)
 
-		draft := servertest.ReadObject(t, ada.Do("POST", "/things/", servertest.Object{"name": "Secret draft", "license": "cc", "category": "Dice", "description": "Secret words.", "tags": []string{"secret tag", "holder"}, "ancestors": []any{world["thing_id"]}}))
+		draft := servertest.ReadObject(t,
+			ada.Do("POST", "/things/", servertest.Object{"name": "Secret draft", "license": "cc", "category": "Dice",
+				"description": "Secret words.", "tags": []string{"secret tag", "holder"}, "ancestors": []any{world["thing_id"]}}))
 		id := int64(draft["id"].(float64))
-		file, image := ada.Upload("secret.stl", servertest.Mesh(t, "hschendel_simple_ascii.stl")), ada.Upload("secret.png", servertest.Mesh(t, "lib3mf_thumbnail.png"))
+		file, image := ada.Upload("secret.stl", servertest.Mesh(t, "hschendel_simple_ascii.stl")),
+			ada.Upload("secret.png", servertest.Mesh(t, "lib3mf_thumbnail.png"))
 		ada.Finalize("thing", id, file, image).Want(t, 200)
 		var made struct {
 			CreateMake struct{ Make struct{ ID string } }
 		}
 		ada.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id, name: "Secret make", description: "Secret."}) { make { id } } }`, servertest.Object{"id": servertest.ID(id)}, &made)
-		comment := servertest.ReadObject(t, ada.Do("POST", fmt.Sprintf("/things/%d/comments", id), servertest.Object{"body": "Secret thought."}))
-		onMake := servertest.ReadObject(t, ada.Do("POST", "/copies/"+made.CreateMake.Make.ID+"/comments", servertest.Object{"body": "Secret thought on a make."}))
+		comment := servertest.ReadObject(t, ada.Do("POST", fmt.Sprintf("/things/%d/comments", id),
+			servertest.Object{"body": "Secret thought."}))
+		onMake := servertest.ReadObject(t, ada.Do("POST", "/copies/"+made.CreateMake.Make.ID+"/comments",
+			servertest.Object{"body": "Secret thought on a make."}))
 		ada.Do("POST", fmt.Sprintf("/collections/%v/thing/%d", world["collection_id"], id), nil).Want(t, 200)
 		ada.Do("PATCH", fmt.Sprintf("/things/%v", world["thing_id"]), servertest.Object{"ancestors": []any{id}}).Want(t, 200)
 		ada.Get(fmt.Sprintf("/files/%d/download", file)).Want(t, 302)
@@ -43,14 +48,18 @@ func TestDraftsAreHidden(t *testing.T) {
 				t.Errorf("%s changed\nfrom %s\nto   %s", path, before[path], body)
 			}
 		}
-		for _, path := range []string{"/search/secret", "/search/secret?type=makes", "/search/secret tag/tag", "/tags/secret_tag/things", "/users/ada/search/secret"} {
-			if body := string(bob.Get(strings.ReplaceAll(path, " ", "%20")).Bytes); secrets.MatchString(strings.ReplaceAll(body, "secret_tag", "")) && !strings.Contains(body, `"error"`) {
+		for _, path := range []string{"/search/secret", "/search/secret?type=makes", "/search/secret tag/tag",
+			"/tags/secret_tag/things", "/users/ada/search/secret"} {
+			if body := string(bob.Get(strings.ReplaceAll(path, " ", "%20")).Bytes); secrets.MatchString(strings.ReplaceAll(body,
+				"secret_tag", "")) && !strings.Contains(body, `"error"`) {
 				t.Errorf("%s shows bob %.300s", path, body)
 			}
 		}
 		for path, status := range map[string]int{
-			fmt.Sprintf("/things/%d", id): 403, fmt.Sprintf("/files/%d", file): 403, fmt.Sprintf("/things/%d/comments", id): 403, fmt.Sprintf("/comments/%v", comment["id"]): 403,
-			fmt.Sprintf("/comments/%v", onMake["id"]): 403, "/copies/" + made.CreateMake.Make.ID: 403, fmt.Sprintf("/things/%d/images", id): 403,
+			fmt.Sprintf("/things/%d", id): 403, fmt.Sprintf("/files/%d", file): 403, fmt.Sprintf("/things/%d/comments", id): 403,
+			fmt.Sprintf("/comments/%v", comment["id"]): 403,
+			fmt.Sprintf("/comments/%v", onMake["id"]):  403, "/copies/" + made.CreateMake.Make.ID: 403,
+			fmt.Sprintf("/things/%d/images", id): 403,
 		} {
 			r := bob.Get(path).Want(t, status)
 			if strings.Contains(strings.ToLower(string(r.Bytes)), "secret") {
@@ -61,16 +70,23 @@ func TestDraftsAreHidden(t *testing.T) {
 			method, path string
 			body         any
 		}{
-			{"POST", fmt.Sprintf("/things/%d/likes", id), nil}, {"POST", fmt.Sprintf("/things/%d/comments", id), servertest.Object{"body": "x"}}, {"POST", fmt.Sprintf("/comments/%v/reply", comment["id"]), servertest.Object{"body": "x"}},
-			{"POST", fmt.Sprintf("/things/%d/copies", id), servertest.Object{"filename": "a.png"}}, {"PATCH", fmt.Sprintf("/things/%d", id), servertest.Object{"name": "x"}}, {"DELETE", fmt.Sprintf("/things/%d", id), nil},
-			{"DELETE", fmt.Sprintf("/things/%d/files/%d", id, file), nil}, {"POST", "/copies/" + made.CreateMake.Make.ID + "/likes", nil}, {"POST", "/things/", servertest.Object{"name": "x", "license": "cc", "category": "Art", "ancestors": []any{id}}},
+			{"POST", fmt.Sprintf("/things/%d/likes", id), nil}, {"POST", fmt.Sprintf("/things/%d/comments", id),
+				servertest.Object{"body": "x"}}, {"POST", fmt.Sprintf("/comments/%v/reply", comment["id"]),
+				servertest.Object{"body": "x"}},
+			{"POST", fmt.Sprintf("/things/%d/copies", id), servertest.Object{"filename": "a.png"}},
+			{"PATCH", fmt.Sprintf("/things/%d", id), servertest.Object{"name": "x"}},
+			{"DELETE", fmt.Sprintf("/things/%d", id), nil},
+			{"DELETE", fmt.Sprintf("/things/%d/files/%d", id, file), nil}, {"POST", "/copies/" + made.CreateMake.Make.ID +
+				"/likes", nil}, {"POST", "/things/", servertest.Object{"name": "x", "license": "cc", "category": "Art",
+				"ancestors": []any{id}}},
 		} {
 			if r := bob.Do(try.method, try.path, try.body); r.StatusCode != 403 {
 				t.Errorf("%s %s by bob: %d %s", try.method, try.path, r.StatusCode, r.Bytes)
 			}
 		}
 		// ada sees her own draft.
-		for _, path := range []string{"/users/ada/things", "/users/me/copies", "/users/me/downloads", fmt.Sprintf("/things/%v/ancestors", world["thing_id"])} {
+		for _, path := range []string{"/users/ada/things", "/users/me/copies", "/users/me/downloads",
+			fmt.Sprintf("/things/%v/ancestors", world["thing_id"])} {
 			if body := string(ada.Get(path).Want(t, 200).Bytes); !strings.Contains(body, "Secret") {
 				t.Errorf("%s does not show ada her draft: %s", path, body)
 			}
@@ -105,7 +121,8 @@ func TestTagsOfHiddenThings(t *testing.T) {
 		var hidden struct {
 			UnpublishThing struct{ Thing struct{ State string } }
 		}
-		ada.Query(`mutation ($id: ID!) { unpublishThing(input: {id: $id}) { thing { state } } }`, servertest.Object{"id": servertest.ID(thing)}, &hidden)
+		ada.Query(`mutation ($id: ID!) { unpublishThing(input: {id: $id}) { thing { state } } }`,
+			servertest.Object{"id": servertest.ID(thing)}, &hidden)
 		ada.Do("PATCH", page, servertest.Object{"tags": []string{"secret"}}).Want(t, 200)
 		tags(bob)
 		tags(ada, "secret")

@@ -18,7 +18,8 @@ func TestDraftOfMakeHides(t *testing.T) {
 		var made struct {
 			CreateComment struct{ Comment struct{ ID string } }
 		}
-		w.Bob.Query(`mutation { createComment(input: {target: {type: MAKE, id: 1}, body: "secret"}) { comment { id } } }`, nil, &made)
+		w.Bob.Query(`mutation { createComment(input: {target: {type: MAKE, id: 1}, body: "secret"}) { comment { id } } }`,
+			nil, &made)
 		file := w.Bob.Upload("secret.stl", stl)
 		w.Bob.Finalize("comment", 1, file).Want(t, 200)
 		path := fmt.Sprintf("/files/%d", file)
@@ -27,7 +28,8 @@ func TestDraftOfMakeHides(t *testing.T) {
 		for _, who := range []*servertest.Client{w.Ada} {
 			who.Get(path).Want(t, 403)
 			who.Get(path+"/download").Want(t, 403)
-			for _, document := range []string{`{ comment(id: 1) { body } }`, `{ make(id: 1) { name } }`, fmt.Sprintf(`{ file(id: %d) { target { ... on Comment { body } } } }`, file)} {
+			for _, document := range []string{`{ comment(id: 1) { body } }`, `{ make(id: 1) { name } }`,
+				fmt.Sprintf(`{ file(id: %d) { target { ... on Comment { body } } } }`, file)} {
 				if r := who.GraphQL(document, nil); r.Code() != "FORBIDDEN" {
 					t.Errorf("%s: %s %+v", document, r.Data, r.Errors)
 				}
@@ -62,8 +64,11 @@ func TestBrokenText(t *testing.T) {
 			} {
 				w.Ada.Do("POST", path, body).Want(t, 400)
 			}
-			for _, input := range []string{`name: $t, category: "Art"`, `name: "a", category: $t`, `name: "a", category: "Art", description: $t`} {
-				r := w.Ada.Request("POST", "/graphql", `{"query":`+servertest.MustJSON(`mutation ($t: String!) { createThing(input: {license: CC, `+input+`}) { thing { id } } }`)+`,"variables":{"t":"`+text+`"}}`)
+			for _, input := range []string{`name: $t, category: "Art"`, `name: "a", category: $t`,
+				`name: "a", category: "Art", description: $t`} {
+				r := w.Ada.Request("POST", "/graphql",
+					`{"query":`+servertest.MustJSON(
+						`mutation ($t: String!) { createThing(input: {license: CC, `+input+`}) { thing { id } } }`)+`,"variables":{"t":"`+text+`"}}`)
 				r.Header.Set("Content-Type", "application/json")
 				if response := string(w.Ada.Send(r).Bytes); !strings.Contains(response, `"BAD_USER_INPUT"`) {
 					t.Errorf("%q as %s: %s", text, input, response)

@@ -23,7 +23,8 @@ func (m *matrix) filled(text string, sc servertest.Fixture, caller int) string {
 		"mine":   func(user string) int64 { id, _, _ := m.Thing(user, servertest.Draft, servertest.Draft); return id },
 		"upload": func(user string) int64 { return m.Upload(user, "own.stl", m.STL) },
 		"mycollection": func(user string) int64 {
-			return servertest.Must(m.S.Store.Collections.CreateCollection(context.Background(), m.As(user), collections.NewCollection{Name: "collection"}))(m.T).ID
+			return servertest.Must(m.S.Store.Collections.CreateCollection(context.Background(), m.As(user),
+				collections.NewCollection{Name: "collection"}))(m.T).ID
 		},
 	}
 	text = placeholder.ReplaceAllStringFunc(text, func(name string) string {
@@ -49,7 +50,8 @@ func (m *matrix) filled(text string, sc servertest.Fixture, caller int) string {
 // nodeOf matches the placeholder for a nodeId, which contains a type and an ID.
 var nodeOf = regexp.MustCompile(`node\((\w+), "(\d+)"\)`)
 
-var placeholder = regexp.MustCompile(`\$(thing|file|image|copy|comment|collection|userid|user|tag|slug|term|token|app|id|mine|upload|mycollection|report|delivery|job)\b`)
+var placeholder = regexp.MustCompile(
+	`\$(thing|file|image|copy|comment|collection|userid|user|tag|slug|term|token|app|id|mine|upload|mycollection|report|delivery|job)\b`)
 
 // byGraphQL makes a call by GraphQL.
 func (m *matrix) byGraphQL(c *servertest.Client, p permission, document string) outcome {
@@ -78,7 +80,8 @@ func (m *matrix) byGraphQL(c *servertest.Client, p permission, document string) 
 			Results []struct{ Error *struct{ Code string } }
 		}
 	}
-	if err := json.Unmarshal(result.Data, &bulk); err == nil && bulk.UpdateThings != nil && bulk.UpdateThings.Results[0].Error != nil {
+	if err := json.Unmarshal(result.Data, &bulk); err == nil && bulk.UpdateThings != nil &&
+		bulk.UpdateThings.Results[0].Error != nil {
 		status = servertest.CodeStatus[bulk.UpdateThings.Results[0].Error.Code] // of the only thing
 	}
 	shown := make(map[string]bool)
@@ -118,7 +121,8 @@ func (m *matrix) look(data any, shown map[string]bool) {
 			m.look(e, shown)
 		}
 	case map[string]any:
-		if total, nodes := v["totalCount"], v["nodes"]; total != nil && nodes != nil && int(total.(float64)) != len(nodes.([]any)) {
+		if total, nodes := v["totalCount"], v["nodes"]; total != nil && nodes != nil &&
+			int(total.(float64)) != len(nodes.([]any)) {
 			m.T.Errorf("totalCount is %v, of %d nodes: %v", total, len(nodes.([]any)), nodes)
 		}
 		for name, e := range v {
@@ -154,7 +158,8 @@ func (m *matrix) request(operation, body string, sc servertest.Fixture, caller i
 		m.T.Fatalf("there is no operation %s", operation)
 	}
 	path := parameter.ReplaceAllString(at.path, "$$$1")
-	path = strings.NewReplacer("{ids}", "$thing", "$ids", "$thing", "{startDate}", "2026-01-01", "{endDate}", "2026-01-02").Replace(path)
+	path = strings.NewReplacer("{ids}", "$thing", "$ids", "$thing", "{startDate}", "2026-01-01", "{endDate}",
+		"2026-01-02").Replace(path)
 	for name, own := range map[string]string{"thing": "$mine", "collection": "$mycollection"} {
 		if sc[name] == "" {
 			path = strings.ReplaceAll(path, "$"+name, own)

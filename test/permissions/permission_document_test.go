@@ -28,7 +28,8 @@ func TestPermissions(t *testing.T) {
 		var b strings.Builder
 		b.WriteString(permissionsAre)
 		for _, table := range permissions {
-			fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| Operation or field | Object | %s |\n|---|---|%s\n", table.title, table.about, strings.Join(columns[:], " | "), strings.Repeat("---|", callers))
+			fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| Operation or field | Object | %s |\n|---|---|%s\n", table.title, table.about,
+				strings.Join(columns[:], " | "), strings.Repeat("---|", callers))
 			for _, p := range table.rows {
 				for _, in := range strings.Split(p.fixtures, ", ") {
 					var cells [callers]string
@@ -96,7 +97,8 @@ func (m *matrix) preview() {
 // the same field.
 func named(field string) string {
 	name, how, more := strings.Cut(field, ", ")
-	name = "`" + strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(name, "Query."), "Mutation."), "Subscription.") + "`"
+	name = "`" + strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(name, "Query."), "Mutation."),
+		"Subscription.") + "`"
 	if more {
 		return name + ", " + how
 	}
@@ -106,8 +108,11 @@ func named(field string) string {
 // about returns the description of a fixture for the document.
 func about(p permission, in string) string {
 	if words, ok := map[string]string{
-		"": "", "catalogue": "all objects", "collection": "collection", "collection private": "private collection", "token": "access token", "session": "session", "application": "application", "invitation": "unused invitation", "notification": "notification", "report": "report by the owner", "webhook": "webhook", "printer": "printer with a held print",
-		"user": "the owner", "user member": "member", "user moderator": "moderator", "user suspended": "suspended member",
+		"": "", "catalogue": "all objects", "collection": "collection", "collection private": "private collection",
+		"token": "access token", "session": "session", "application": "application", "invitation": "unused invitation",
+		"notification": "notification", "report": "report by the owner", "webhook": "webhook",
+		"printer": "printer with a held print",
+		"user":    "the owner", "user member": "member", "user moderator": "moderator", "user suspended": "suspended member",
 		"upload pending": "pending upload", "upload staged": "staged upload with its bytes",
 	}[in]; ok {
 		return words
@@ -128,7 +133,8 @@ func about(p permission, in string) string {
 	case noun == "make":
 		words = map[string]string{servertest.Published: "published make", servertest.Draft: "draft of a make"}[state]
 	default:
-		words += map[string]string{servertest.Published: "published thing", servertest.Draft: "draft", servertest.Unlisted: "unlisted thing", servertest.DownThing: "thing taken down"}[state]
+		words += map[string]string{servertest.Published: "published thing", servertest.Draft: "draft",
+			servertest.Unlisted: "unlisted thing", servertest.DownThing: "thing taken down"}[state]
 	}
 	if strings.Contains(p.ask, "$file") || strings.Contains(p.ask, "$image") {
 		words = strings.Replace("file on a "+words, "a unlisted", "an unlisted", 1)
@@ -141,7 +147,8 @@ func about(p permission, in string) string {
 func (m *matrix) addressTable() string {
 	m.T.Helper()
 	nobody, ada := m.clients[anonymous][auth.Read], m.clients[owner][auth.Read]
-	table := "\n## URLs of files and previews\n\n" + addressesAre + "\n\n| The file is attached to, or is | " + "`/download:`" + " | `/blobs`, `/view` | previews | `/blobs`, `/view`, signed | previews, signed |\n|---|---|---|---|---|---|\n"
+	table := "\n## URLs of files and previews\n\n" + addressesAre + "\n\n| The file is attached to, or is | " +
+		"`/download:`" + " | `/blobs`, `/view` | previews | `/blobs`, `/view`, signed | previews, signed |\n|---|---|---|---|---|---|\n"
 	for _, in := range strings.Split(filesAndUploads, ", ") {
 		sc := m.Set("ada", in)
 		var f struct {
@@ -157,14 +164,16 @@ func (m *matrix) addressTable() string {
 		ada.Query(m.filled(ask, sc, owner), nil, &f)
 		bytes := []string{f.File.DirectURL, strings.Replace(f.File.DirectURL, "/blobs/", "/view/", 1)}
 		bytes[1] = fileName.ReplaceAllString(bytes[1], "$1")
-		derived := slices.DeleteFunc([]string{f.File.ThreejsURL, f.File.GlbURL, f.File.Thumbnail.URL}, func(url string) bool { return url == "" })
+		derived := slices.DeleteFunc([]string{f.File.ThreejsURL, f.File.GlbURL, f.File.Thumbnail.URL},
+			func(url string) bool { return url == "" })
 		if strings.HasPrefix(in, "upload") {
 			for _, kind := range []string{"/threejs/", "/glb/", "/renders/"} {
 				derived = append(derived, strings.Replace(f.File.DirectURL, "/blobs/"+sc["file"], kind+sc["file"]+"/any", 1))
 			}
 		}
 		table += fmt.Sprintf("| a %s | %s | %s | %s | %s | %s |\n", about(permission{}, in),
-			m.fetched(nobody, false, f.File.PublicURL), m.fetched(nobody, false, bytes...), m.fetched(nobody, false, derived...), m.fetched(nobody, true, bytes...), m.fetched(nobody, true, derived...))
+			m.fetched(nobody, false, f.File.PublicURL), m.fetched(nobody, false, bytes...), m.fetched(nobody, false, derived...),
+			m.fetched(nobody, true, bytes...), m.fetched(nobody, true, derived...))
 	}
 	return table
 }
@@ -207,7 +216,8 @@ func routeTable(m *matrix) string {
 			}
 		}
 		slices.Sort(rows)
-		table += fmt.Sprintf("| `%s %s` | %s |\n", m.addresses[operation].method, m.addresses[operation].path, strings.Join(slices.Compact(rows), "; "))
+		table += fmt.Sprintf("| `%s %s` | %s |\n", m.addresses[operation].method, m.addresses[operation].path,
+			strings.Join(slices.Compact(rows), "; "))
 	}
 	return table
 }
@@ -233,23 +243,28 @@ func TestPermissionsAreWhole(t *testing.T) {
 	// These have no row, because a subscription to the caller's own files sends no event until one of
 	// them is processed. Its events have the same type as those of thingProcessing. CompletedUpload is
 	// in the rows of completeStagedUploads, which has the scope.
-	for _, name := range []string{"Subscription.myProcessing", "FileProcessing.file", "FileProcessing.processing", "CompletedUpload.file"} {
+	for _, name := range []string{"Subscription.myProcessing", "FileProcessing.file", "FileProcessing.processing",
+		"CompletedUpload.file"} {
 		rows[name] = true
 	}
 	// An update can be undone only by the user who made it. Its things are those of updateThings.
 	// Problems are those of the caller's own things; TestProblems checks that.
-	for _, name := range []string{"Mutation.undoThingsUpdate", "ThingUpdate.thing", "Query.problems", "Problem.thing", "Problem.file", "Problem.duplicateOf"} {
+	for _, name := range []string{"Mutation.undoThingsUpdate", "ThingUpdate.thing", "Query.problems", "Problem.thing",
+		"Problem.file", "Problem.duplicateOf"} {
 		rows[name] = true
 	}
 	for _, definition := range schema.Types {
 		root := definition == schema.Query || definition == schema.Mutation || definition == schema.Subscription
-		part := slices.ContainsFunc([]string{"Connection", "Edge", "Payload"}, func(s string) bool { return strings.HasSuffix(definition.Name, s) })
+		part := slices.ContainsFunc([]string{"Connection", "Edge", "Payload"},
+			func(s string) bool { return strings.HasSuffix(definition.Name, s) })
 		if definition.Kind != ast.Object || strings.HasPrefix(definition.Name, "__") || part {
 			continue
 		}
 		for _, field := range definition.Fields {
-			leads := slices.Contains(hideable, strings.TrimSuffix(field.Type.Name(), "Connection")) || field.Directives.ForName("auth") != nil
-			if name := definition.Name + "." + field.Name; (root || leads) && !strings.HasPrefix(field.Name, "__") && !rows[name] {
+			leads := slices.Contains(hideable, strings.TrimSuffix(field.Type.Name(), "Connection")) ||
+				field.Directives.ForName("auth") != nil
+			if name := definition.Name + "." + field.Name; (root || leads) && !strings.HasPrefix(field.Name, "__") &&
+				!rows[name] {
 				t.Errorf("%s has no row among the permissions", name)
 			}
 		}
@@ -265,6 +280,7 @@ func TestPermissionsAreWhole(t *testing.T) {
 
 // hideable are the types whose objects can be hidden.
 var hideable = []string{
-	"Thing", "Make", "Comment", "File", "Download", "AccessToken", "Application", "ModerationEntry", "Takedown", "Suspension", "Popularity", "Mesh", "Image", "Processing",
+	"Thing", "Make", "Comment", "File", "Download", "AccessToken", "Application", "ModerationEntry", "Takedown",
+	"Suspension", "Popularity", "Mesh", "Image", "Processing",
 	"Attachable", "Commentable", "Likeable", "SearchHit",
 }

@@ -12,12 +12,14 @@ import (
 )
 
 // private lists the fixtures of private objects, with the placeholders that refer to them.
-var private = map[string][]string{"upload pending": {"file", "image"}, "upload staged": {"file", "image"}, "token": {"token"}, "session": {"id"}}
+var private = map[string][]string{"upload pending": {"file", "image"}, "upload staged": {"file", "image"},
+	"token": {"token"}, "session": {"id"}}
 
 // amongOthers are rows about lists that contain private objects and others, for which the APIs
 // differ: GraphQL returns an empty list, and REST an error.
 var amongOthers = []permission{
-	{"Thing.files", "upload pending, upload staged", `{ thing(id: $thing) { files(ids: [$file]) { id } } }`, "get_things_thing_id_files_file_id get_things_thing_id_images_image_id", ""},
+	{"Thing.files", "upload pending, upload staged", `{ thing(id: $thing) { files(ids: [$file]) { id } } }`,
+		"get_things_thing_id_files_file_id get_things_thing_id_images_image_id", ""},
 }
 
 // TestPrivateExistence checks that the existence of another user's pending upload, access token or
@@ -88,7 +90,8 @@ func (m *matrix) addressesAlike() {
 	nobody := m.clients[anonymous][auth.Read]
 	for _, in := range []string{"upload pending", "upload staged"} {
 		id := m.Set("ada", in)["file"]
-		for _, path := range []string{"/download:%s", "/blobs/%s/a.stl", "/view/%s", "/threejs/%s/any/model.json", "/glb/%s/any/model.glb", "/renders/%s/any/full.png", "/blobs/%s/a.stl?expires=1&signature=x"} {
+		for _, path := range []string{"/download:%s", "/blobs/%s/a.stl", "/view/%s", "/threejs/%s/any/model.json",
+			"/glb/%s/any/model.glb", "/renders/%s/any/full.png", "/blobs/%s/a.stl?expires=1&signature=x"} {
 			get := func(id string) func() string {
 				return func() string { return told(nobody.Get(fmt.Sprintf(path, id))) }
 			}
@@ -122,9 +125,11 @@ func (m *matrix) compare(name string, there, missing func() string) {
 	}
 	words, statements := measured(there)
 	if wordsOfNone, statementsOfNone := measured(missing); words != wordsOfNone || statements != statementsOfNone {
-		m.T.Errorf("%s: got, with %d statements,\n%s\nand of none, with %d,\n%s", name, statements, words, statementsOfNone, wordsOfNone)
+		m.T.Errorf("%s: got, with %d statements,\n%s\nand of none, with %d,\n%s", name, statements, words, statementsOfNone,
+			wordsOfNone)
 	}
-	if !strings.Contains(words, "NOT_FOUND") && !strings.Contains(words, "does not exist") && !strings.Contains(words, `"files":[]`) {
+	if !strings.Contains(words, "NOT_FOUND") && !strings.Contains(words, "does not exist") &&
+		!strings.Contains(words, `"files":[]`) {
 		m.T.Errorf("%s: got %s, want that it does not exist", name, words)
 	}
 }
@@ -151,8 +156,10 @@ func TestWritingDoesNotRead(t *testing.T) {
 		if r.UpdateProfile.User.Email != nil {
 			t.Errorf("the address is revealed: %s", *r.UpdateProfile.User.Email)
 		}
-		for _, list := range []string{"things", "makes", "likedThings", "collections", "followers", "following", "downloads", "downloadedThings"} {
-			if code := c.GraphQL(`mutation { updateProfile(input: {}) { user { `+list+` { totalCount } } } }`, nil).Code(); code != "FORBIDDEN" {
+		for _, list := range []string{"things", "makes", "likedThings", "collections", "followers", "following", "downloads",
+			"downloadedThings"} {
+			if code := c.GraphQL(`mutation { updateProfile(input: {}) { user { `+list+` { totalCount } } } }`, nil).
+				Code(); code != "FORBIDDEN" {
 				t.Errorf("%s: %q", list, code)
 			}
 		}

@@ -32,7 +32,8 @@ const (
 	callers
 )
 
-var columns = [callers]string{"anonymous", "other", "owner", "moderator", "administrator", "suspended", "wrong scope", "expired", "application"}
+var columns = [callers]string{"anonymous", "other", "owner", "moderator", "administrator", "suspended", "wrong scope",
+	"expired", "application"}
 
 // calling is the order of the calls. Callers who are rejected come first, because an unchanged
 // object can be used for the next call too.
@@ -68,8 +69,11 @@ func (v outcome) String() string {
 
 func newMatrix(t *testing.T, s *servertest.Server) *matrix {
 	t.Helper()
-	p := &servertest.FixtureBuilder{T: t, S: s, STL: servertest.Mesh(t, "hschendel_simple_bin.stl"), PNG: servertest.Mesh(t, "lib3mf_thumbnail.png"), IDs: make(map[string]int64), Zoes: make(map[string]int64)}
-	m := &matrix{FixtureBuilder: p, addresses: make(map[string]address), schema: graph.New(nil).Schema(), kept: make(map[string]servertest.Fixture), latest: servertest.Must(servertest.OpenDB(t, s).SQL().Prepare(latestRows()))(t)}
+	p := &servertest.FixtureBuilder{T: t, S: s, STL: servertest.Mesh(t, "hschendel_simple_bin.stl"),
+		PNG: servertest.Mesh(t, "lib3mf_thumbnail.png"), IDs: make(map[string]int64), Zoes: make(map[string]int64)}
+	m := &matrix{FixtureBuilder: p, addresses: make(map[string]address), schema: graph.New(nil).Schema(),
+		kept: make(map[string]servertest.Fixture), latest: servertest.Must(servertest.OpenDB(t, s).SQL().
+			Prepare(latestRows()))(t)}
 	ctx := context.Background()
 	for _, name := range []string{"zoe", "ada", "bob", "mod", "root", "sue", "mal"} {
 		p.User(name)
@@ -83,7 +87,8 @@ func newMatrix(t *testing.T, s *servertest.Server) *matrix {
 	everywhere := func(c *servertest.Client) map[auth.Scope]*servertest.Client {
 		return map[auth.Scope]*servertest.Client{auth.Read: c, auth.Write: c, auth.Admin: c}
 	}
-	m.names = [callers]string{owner: "ada", other: "bob", moderates: "mod", administers: "root", suspended: "sue", wrongScope: "ada", overdue: "ada"}
+	m.names = [callers]string{owner: "ada", other: "bob", moderates: "mod", administers: "root", suspended: "sue",
+		wrongScope: "ada", overdue: "ada"}
 	m.clients[anonymous] = everywhere(s.Client(""))
 	m.clients[other] = everywhere(token("bob", auth.Read, auth.Write))
 	m.clients[owner] = everywhere(token("ada", auth.Read, auth.Write))
@@ -91,7 +96,8 @@ func newMatrix(t *testing.T, s *servertest.Server) *matrix {
 	m.clients[administers] = everywhere(token("root", auth.Read, auth.Write, auth.Admin))
 	m.clients[suspended] = everywhere(token("sue", auth.Read, auth.Write))
 	m.clients[suspended][auth.Admin] = token("mal", auth.Read, auth.Write, auth.Admin)
-	m.clients[wrongScope] = map[auth.Scope]*servertest.Client{auth.Read: token("ada", auth.Write), auth.Write: token("ada", auth.Read), auth.Admin: token("root", auth.Read, auth.Write)}
+	m.clients[wrongScope] = map[auth.Scope]*servertest.Client{auth.Read: token("ada", auth.Write),
+		auth.Write: token("ada", auth.Read), auth.Admin: token("root", auth.Read, auth.Write)}
 	m.clients[overdue] = everywhere(p.Expired("ada"))
 	_, registered, err := s.Store.Account.Admin().RegisterApplication(ctx, account.NewApplication{Name: "program"})
 	a := servertest.Must(s.Store.Account.Application(ctx, servertest.Must(registered, err)(t).ClientID))(t)
@@ -163,7 +169,8 @@ func (m *matrix) cell(p permission, in string, caller int) outcome {
 		if !isList || !strings.Contains(p.ask, "is:") {
 			got.shown = want.shown
 		}
-		if operation == "get_things_thing_id_images_image_id" && columns[caller] == "anonymous" && in == "thing "+servertest.Published && got.status == http.StatusOK {
+		if operation == "get_things_thing_id_images_image_id" && columns[caller] == "anonymous" &&
+			in == "thing "+servertest.Published && got.status == http.StatusOK {
 			continue // the URL of a public image returns its content without a token
 		}
 		if got.String() != want.String() {
@@ -211,7 +218,8 @@ func (m *matrix) unchanged() {
 		without := func(a, b []string) []string {
 			return slices.DeleteFunc(slices.Clone(a), func(row string) bool { return slices.Contains(b, row) })
 		}
-		m.T.Errorf("one of the rejected calls %q changed %q to %q", m.rejected, without(m.before, after), without(after, m.before))
+		m.T.Errorf("one of the rejected calls %q changed %q to %q", m.rejected, without(m.before, after),
+			without(after, m.before))
 		m.before = after
 	}
 	m.rejected = nil
@@ -240,9 +248,13 @@ func (m *matrix) rows() []string {
 func latestRows() string {
 	var all []string
 	for _, row := range []string{
-		"things id state instructions featured_at taken_down_at takedown_reason modified_at", "files id state target_type target_id rank note kind", "makes id state description", "comments id body deleted_at",
-		"collections id description visibility modified_at", "collection_things id position", "likes id", "follows id", "users id bio is_admin is_moderator suspended_at", "tokens id revoked_at", "sessions id", "applications id", "invitations id",
-		"moderation_log id", "reports id state", "downloads id", "watches id", "notifications id read_at", "webhooks id url secret disabled_at", "webhook_deliveries id", "printers id name", "print_jobs id state",
+		"things id state instructions featured_at taken_down_at takedown_reason modified_at",
+		"files id state target_type target_id rank note kind", "makes id state description", "comments id body deleted_at",
+		"collections id description visibility modified_at", "collection_things id position", "likes id", "follows id",
+		"users id bio is_admin is_moderator suspended_at", "tokens id revoked_at", "sessions id", "applications id",
+		"invitations id",
+		"moderation_log id", "reports id state", "downloads id", "watches id", "notifications id read_at",
+		"webhooks id url secret disabled_at", "webhook_deliveries id", "printers id name", "print_jobs id state",
 	} {
 		table, columns, _ := strings.Cut(row, " ")
 		text := "'" + table + " of ' || (SELECT count(*) FROM " + table + ")"

@@ -89,8 +89,10 @@ func TestPrivateBytes(t *testing.T) {
 		check := func(r *servertest.Response, url string, status int) {
 			t.Helper()
 			cached := r.Header.Get("Cache-Control")
-			if r.StatusCode != status || strings.Contains(cached, "public") || status == 200 && !strings.Contains(cached, "private") && cached != "no-store" {
-				t.Errorf("%s: status %d with Cache-Control %q, want %d, not public: %.200s", url, r.StatusCode, cached, status, r.Bytes)
+			if r.StatusCode != status || strings.Contains(cached, "public") || status == 200 &&
+				!strings.Contains(cached, "private") && cached != "no-store" {
+				t.Errorf("%s: status %d with Cache-Control %q, want %d, not public: %.200s", url, r.StatusCode, cached, status,
+					r.Bytes)
 			}
 		}
 		for _, signed := range p.urls {
@@ -107,7 +109,8 @@ func TestPrivateBytes(t *testing.T) {
 			if strings.Contains(plain, "/view/") {
 				stale = 401 // the page says what is missing, whatever the URL had before
 			}
-			check(nobody.Get(plain+"?"+strings.Replace(query, "signature=", "signature=x", 1)), plain+" with a wrong signature", stale)
+			check(nobody.Get(plain+"?"+strings.Replace(query, "signature=", "signature=x", 1)),
+				plain+" with a wrong signature", stale)
 		}
 		// A signature is that of one file.
 		_, query, _ := strings.Cut(p.urls[1], "?")
@@ -115,7 +118,8 @@ func TestPrivateBytes(t *testing.T) {
 		check(nobody.Get(fmt.Sprintf("/blobs/%d/x?%s", other, query)), "the signature of another file", 403)
 
 		// The existence of a file is not revealed.
-		if there, missing := nobody.Get(fmt.Sprintf("/blobs/%d/x", p.model)), nobody.Get("/blobs/999999/x"); told(there) != told(missing) {
+		if there, missing := nobody.Get(fmt.Sprintf("/blobs/%d/x", p.model)),
+			nobody.Get("/blobs/999999/x"); told(there) != told(missing) {
 			t.Errorf("a file returns %s, a missing one %s", told(there), told(missing))
 		}
 		var images []struct{ ID int64 }
@@ -123,7 +127,8 @@ func TestPrivateBytes(t *testing.T) {
 		check(nobody.Get(fmt.Sprintf("/things/%d/images/%d", p.thing, images[0].ID)), "an image by REST", 401)
 
 		// A token or a session reads what is published, and no drafts.
-		p.ada.GraphQL(`mutation ($id: ID!) { unpublishThing(input: {id: $id}) { thing { id } } }`, servertest.Object{"id": servertest.ID(p.thing)})
+		p.ada.GraphQL(`mutation ($id: ID!) { unpublishThing(input: {id: $id}) { thing { id } } }`,
+			servertest.Object{"id": servertest.ID(p.thing)})
 		check(bob.Get(fmt.Sprintf("/blobs/%d/a.stl", p.model)), "a draft", 403)
 		check(browser.Get(fmt.Sprintf("/blobs/%d/a.stl", p.model)), "a draft in a browser", 403)
 	}, servertest.Derives, servertest.Privately)
@@ -160,7 +165,8 @@ func TestPrivateViewer(t *testing.T) {
 			t.Errorf("after signing in, the visitor is sent to %s, want %s", got, s.URL+path)
 		}
 		page := string(browser.Follow(back).Want(t, 200).Bytes)
-		loaded := regexp.MustCompile(`https?:[^"]*?/(?:blobs|threejs|glb|renders)/[^"]*`).FindAllString(html.UnescapeString(strings.ReplaceAll(page, `\u0026`, "&")), -1)
+		loaded := regexp.MustCompile(`https?:[^"]*?/(?:blobs|threejs|glb|renders)/[^"]*`).
+			FindAllString(html.UnescapeString(strings.ReplaceAll(page, `\u0026`, "&")), -1)
 		if len(loaded) < 4 {
 			t.Errorf("the page names %q", loaded)
 		}
@@ -188,7 +194,8 @@ func TestPrivateBytesOnS3(t *testing.T) {
 		nobody := s.Client("")
 		plain, _, _ := strings.Cut(f.PublicURL, "?")
 		nobody.Get(plain).Want(t, 401)
-		for _, url := range []string{f.PublicURL, ada.Get(fmt.Sprintf("/files/%d/download", id)).Want(t, 302).Header.Get("Location")} {
+		for _, url := range []string{f.PublicURL, ada.Get(fmt.Sprintf("/files/%d/download", id)).Want(t, 302).
+			Header.Get("Location")} {
 			to := nobody.Get(url).Want(t, 302).Header.Get("Location")
 			if !strings.Contains(to, "response-cache-control=private") {
 				t.Errorf("%s leads to %s, which may be cached by all", url, to)

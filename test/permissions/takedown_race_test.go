@@ -54,14 +54,16 @@ func TestTargetOfHiddenComment(t *testing.T) {
 			mutation string
 			visible  bool
 		}{{"takeDownThing", false}, {"restoreThing", true}} {
-			admin.Query(`mutation ($id: ID!) { done: `+c.mutation+`(input: {id: $id, reason: "Why."}) { thing { id } } }`, servertest.Object{"id": thing}, new(any))
+			admin.Query(`mutation ($id: ID!) { done: `+c.mutation+`(input: {id: $id, reason: "Why."}) { thing { id } } }`,
+				servertest.Object{"id": thing}, new(any))
 			var got struct {
 				File struct {
 					Name   string
 					Target *struct{ ID string }
 				}
 			}
-			bob.Query(`query ($id: ID!) { file(id: $id) { name target { ... on Comment { id } } } }`, servertest.Object{"id": file}, &got)
+			bob.Query(`query ($id: ID!) { file(id: $id) { name target { ... on Comment { id } } } }`,
+				servertest.Object{"id": file}, &got)
 			if got.File.Name != "b.stl" || (got.File.Target != nil) != c.visible {
 				t.Errorf("after %s: got %+v, want the file, and its comment: %v", c.mutation, got.File, c.visible)
 			}

@@ -25,23 +25,30 @@ func TestUnlistedNeedsItsKey(t *testing.T) {
 		var files struct {
 			Thing struct{ Files []struct{ ID string } }
 		}
-		ada.Query(`query ($id: ID!) { thing(id: $id) { files { id } } }`, servertest.Object{"id": servertest.ID(thing)}, &files)
+		ada.Query(`query ($id: ID!) { thing(id: $id) { files { id } } }`, servertest.Object{"id": servertest.ID(thing)},
+			&files)
 		file := files.Thing.Files[0].ID
-		bob.Query(`mutation ($id: ID!) { likeThing(input: {id: $id}) { __typename } }`, servertest.Object{"id": servertest.ID(other)}, new(any))
+		bob.Query(`mutation ($id: ID!) { likeThing(input: {id: $id}) { __typename } }`,
+			servertest.Object{"id": servertest.ID(other)}, new(any))
 		for _, id := range []int64{thing, other} {
-			ada.Query(`mutation ($id: ID!) { publishThing(input: {id: $id, state: UNLISTED}) { thing { id } } }`, servertest.Object{"id": servertest.ID(id)}, new(any))
+			ada.Query(`mutation ($id: ID!) { publishThing(input: {id: $id, state: UNLISTED}) { thing { id } } }`,
+				servertest.Object{"id": servertest.ID(id)}, new(any))
 		}
 		key := servertest.KeyOf(t, ada, thing)
-		paths := []string{fmt.Sprint("/thing:", thing), fmt.Sprintf("/thing:%d/zip", thing), "/download:" + file, "/blobs/" + file + "/a.stl", "/view/" + file}
+		paths := []string{fmt.Sprint("/thing:", thing), fmt.Sprintf("/thing:%d/zip", thing), "/download:" + file, "/blobs/" +
+			file + "/a.stl", "/view/" + file}
 		documents := map[string]string{
-			"thing": `{ thing(id: %[1]d) { id } }`, "file": `{ file(id: %[2]s) { id } }`, "comment": `{ comment(id: %[3]s) { id } }`,
-			"like": `mutation { likeThing(input: {id: %[1]d}) { thing { id } } }`, "node": `{ node(nodeId: %[4]q) { nodeId } }`,
-			"report": `mutation { reportContent(input: {nodeId: %[4]q, reason: SPAM}) { report { id } } }`,
-			"reply":  `mutation { createComment(input: {parentId: %[3]s, body: "a"}) { comment { id } } }`,
+			"thing": `{ thing(id: %[1]d) { id } }`, "file": `{ file(id: %[2]s) { id } }`,
+			"comment": `{ comment(id: %[3]s) { id } }`,
+			"like":    `mutation { likeThing(input: {id: %[1]d}) { thing { id } } }`,
+			"node":    `{ node(nodeId: %[4]q) { nodeId } }`,
+			"report":  `mutation { reportContent(input: {nodeId: %[4]q, reason: SPAM}) { report { id } } }`,
+			"reply":   `mutation { createComment(input: {parentId: %[3]s, body: "a"}) { comment { id } } }`,
 		}
 		nodeID := models.NodeRef{Type: "Thing", ID: thing}.NodeID()
 		document := func(name string) string {
-			return strings.SplitN(fmt.Sprintf(documents[name], thing, file, made.CreateComment.Comment.ID, nodeID), "%!(EXTRA", 2)[0]
+			return strings.SplitN(fmt.Sprintf(documents[name], thing, file, made.CreateComment.Comment.ID, nodeID),
+				"%!(EXTRA", 2)[0]
 		}
 		check := func(who string, c *servertest.Client, exists, signedIn bool) {
 			t.Helper()
@@ -53,7 +60,8 @@ func TestUnlistedNeedsItsKey(t *testing.T) {
 				// The owner of a file gets a signed URL of its bytes, so these need no token.
 				if r := c.Get(path); r.StatusCode != want && (c.Token == "" || c.Key != "" || who == "stranger") {
 					t.Errorf("%s: %s: got %d, want %d", who, path, r.StatusCode, want)
-				} else if c.Key != "" && exists && !strings.HasPrefix(r.Header.Get("Cache-Control"), "private") && !strings.HasPrefix(path, "/view") {
+				} else if c.Key != "" && exists && !strings.HasPrefix(r.Header.Get("Cache-Control"), "private") &&
+					!strings.HasPrefix(path, "/view") {
 					t.Errorf("%s: %s: Cache-Control is %q, want private", who, path, r.Header.Get("Cache-Control"))
 				}
 			}
@@ -70,7 +78,8 @@ func TestUnlistedNeedsItsKey(t *testing.T) {
 				}
 			}
 			if signedIn {
-				for _, path := range []string{fmt.Sprint("/things/", thing), "/files/" + file, fmt.Sprintf("/things/%d/files", thing), fmt.Sprintf("/things/%d/package-url", thing)} {
+				for _, path := range []string{fmt.Sprint("/things/", thing), "/files/" + file,
+					fmt.Sprintf("/things/%d/files", thing), fmt.Sprintf("/things/%d/package-url", thing)} {
 					c.Get(path).Want(t, want)
 				}
 			}
@@ -93,7 +102,8 @@ func TestUnlistedNeedsItsKey(t *testing.T) {
 		}
 		for name, input := range map[string]string{"updateThing": `name: "x"`, "deleteThing": "", "unpublishThing": ""} {
 			change := fmt.Sprintf("mutation { %s(input: {id: %d %s}) { __typename } }", name, thing, input)
-			for c, want := range map[*servertest.Client]string{bob: "NOT_FOUND", servertest.Keyed(t, ada, bob, thing): "FORBIDDEN"} {
+			for c, want := range map[*servertest.Client]string{bob: "NOT_FOUND",
+				servertest.Keyed(t, ada, bob, thing): "FORBIDDEN"} {
 				if r := c.GraphQL(change, nil); r.Code() != want {
 					t.Errorf("%s of a stranger with the key %q: %s %+v, want %s", name, c.Key, r.Data, r.Errors, want)
 				}
@@ -103,7 +113,8 @@ func TestUnlistedNeedsItsKey(t *testing.T) {
 		check("stranger", bob, false, true)
 		check("visitor with the key of another thing", with(visitor, servertest.KeyOf(t, ada, other)), false, false)
 		check("visitor with a changed key", with(visitor, key[:len(key)-2]+"AA"), false, false)
-		check("visitor with the key under another ID", with(visitor, fmt.Sprint(other)+key[strings.Index(key, "."):]), false, false)
+		check("visitor with the key under another ID", with(visitor, fmt.Sprint(other)+key[strings.Index(key, "."):]),
+			false, false)
 		check("owner", ada, true, true)
 		check("moderator", admin, true, true)
 		check("visitor with the key", with(visitor, key), true, false)
@@ -124,7 +135,8 @@ func TestUnlistedNeedsItsKey(t *testing.T) {
 			}
 		}
 		visitor.Query(argument, servertest.Object{"id": servertest.ID(thing), "key": key}, &v)
-		if len(v.Thing.Comments.Nodes) == 0 || len(v.Thing.Files) == 0 || v.Thing.Files[0].Target == nil || !strings.HasSuffix(v.Thing.ShareURL, "?key="+key) {
+		if len(v.Thing.Comments.Nodes) == 0 || len(v.Thing.Files) == 0 || v.Thing.Files[0].Target == nil ||
+			!strings.HasSuffix(v.Thing.ShareURL, "?key="+key) {
 			t.Errorf("with the argument: %+v", v)
 		}
 		for _, address := range []string{v.Thing.Files[0].PublicURL, v.Thing.Files[0].DirectURL, v.Thing.ShareURL} {

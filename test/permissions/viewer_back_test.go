@@ -22,7 +22,8 @@ func TestViewerLinksToThing(t *testing.T) {
 			t.Errorf("published: no link %s in %s", page, got)
 		}
 
-		ada.Query(`mutation ($id: ID!) { publishThing(input: {id: $id, state: UNLISTED}) { thing { id } } }`, servertest.Object{"id": servertest.ID(thing)}, new(any))
+		ada.Query(`mutation ($id: ID!) { publishThing(input: {id: $id, state: UNLISTED}) { thing { id } } }`,
+			servertest.Object{"id": servertest.ID(thing)}, new(any))
 		var signed struct{ File struct{ DirectURL string } }
 		ada.Query(`query ($id: ID!) { file(id: $id) { directUrl } }`, servertest.Object{"id": servertest.ID(file)}, &signed)
 		_, signature, ok := strings.Cut(signed.File.DirectURL, "?")
@@ -30,7 +31,8 @@ func TestViewerLinksToThing(t *testing.T) {
 			t.Fatalf("directUrl %s has no signature", signed.File.DirectURL)
 		}
 		key := servertest.KeyOf(t, ada, thing)
-		for query, want := range map[string]string{signature: page + `"`, "key=" + key: page + "?key=" + key + `"`, signature + "&key=" + key: page + "?key=" + key + `"`} {
+		for query, want := range map[string]string{signature: page + `"`, "key=" + key: page + "?key=" + key + `"`,
+			signature + "&key=" + key: page + "?key=" + key + `"`} {
 			if got := string(s.Client("").Get(viewer+"?"+query).Want(t, 200).Bytes); !strings.Contains(got, want) {
 				t.Errorf("unlisted, with %s: no link %s in %s", query, want, got)
 			}

@@ -36,9 +36,13 @@ func TestCADWithoutConverter(t *testing.T) {
 			File struct{ Processing struct{ Hint, Reason string } }
 			Me   struct{ Notifications struct{ TotalCount int } }
 		}
-		ada.Query(`query ($id: ID!) { file(id: $id) { processing { hint reason } } me { notifications { totalCount } } }`, map[string]any{"id": servertest.ID(id)}, &r)
-		if f.Processing.State != "NOT_APPLICABLE" || !strings.Contains(r.File.Processing.Hint, "STEP files are not supported here") || r.File.Processing.Reason != "NO_CONVERTER" || r.Me.Notifications.TotalCount != 0 {
-			t.Errorf("got the state %s, the hint %q and %d notifications, want a hint only", f.Processing.State, r.File.Processing.Hint, r.Me.Notifications.TotalCount)
+		ada.Query(`query ($id: ID!) { file(id: $id) { processing { hint reason } } me { notifications { totalCount } } }`,
+			map[string]any{"id": servertest.ID(id)}, &r)
+		if f.Processing.State != "NOT_APPLICABLE" || !strings.Contains(r.File.Processing.Hint,
+			"STEP files are not supported here") || r.File.Processing.Reason != "NO_CONVERTER" ||
+			r.Me.Notifications.TotalCount != 0 {
+			t.Errorf("got the state %s, the hint %q and %d notifications, want a hint only", f.Processing.State,
+				r.File.Processing.Hint, r.Me.Notifications.TotalCount)
 		}
 	}, servertest.Derives)
 }
@@ -59,7 +63,8 @@ func TestCADWithGmsh(t *testing.T) {
 			if f.Processing.State != "DONE" || f.Mesh == nil || f.Thumbnail == nil || f.ThreejsURL == nil || f.GlbURL == nil {
 				t.Fatalf("%s: got %+v, want an image, models and a mesh", name, f)
 			}
-			if f.Mesh.Size != (servertest.Point{X: 20, Y: 10, Z: 5}) || !f.Mesh.Watertight || f.Mesh.Volume == nil || math.Abs(*f.Mesh.Volume-858.6) > 5 {
+			if f.Mesh.Size != (servertest.Point{X: 20, Y: 10, Z: 5}) || !f.Mesh.Watertight || f.Mesh.Volume == nil ||
+				math.Abs(*f.Mesh.Volume-858.6) > 5 {
 				t.Errorf("%s: got the mesh %+v, want a watertight one of 20 × 10 × 5 mm and 858.6 mm³", name, f.Mesh)
 			}
 			if content := servertest.Fetch(t, s, *f.GlbURL); !strings.HasPrefix(string(content), "glTF") {
@@ -68,7 +73,8 @@ func TestCADWithGmsh(t *testing.T) {
 		}
 		id := ada.Upload("damaged.step", cadFile(t, "part.step")[:9000])
 		ada.Finalize("thing", thing, id).Want(t, 200)
-		if f := servertest.Settled(t, ada, id); f.Processing.State != "FAILED" || f.Processing.Attempts != 1 || !strings.Contains(*f.Processing.Error, "could not read this STEP file") {
+		if f := servertest.Settled(t, ada, id); f.Processing.State != "FAILED" || f.Processing.Attempts != 1 ||
+			!strings.Contains(*f.Processing.Error, "could not read this STEP file") {
 			t.Errorf("a damaged file: got %+v, want a reason at the first attempt", f.Processing)
 		}
 	}, servertest.Derives, func(s *config.Settings) { s.CADConverter = gmsh })

@@ -174,7 +174,8 @@ func TestImageURLsNeedNoToken(t *testing.T) {
 		var made struct {
 			CreateMake struct{ Make struct{ ID string } }
 		}
-		ada.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { id } } }`, servertest.Object{"id": servertest.ID(thing)}, &made)
+		ada.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { id } } }`,
+			servertest.Object{"id": servertest.ID(thing)}, &made)
 		var makeID int64
 		_, _ = fmt.Sscan(made.CreateMake.Make.ID, &makeID)
 		ada.Finalize("make", makeID, ada.Upload("made.png", png)).Want(t, 200)
@@ -184,7 +185,8 @@ func TestImageURLsNeedNoToken(t *testing.T) {
 			URL string
 		}
 		for path, want := range map[string]int{
-			fmt.Sprintf("/things/%d/images", thing): 2, fmt.Sprintf("/things/%d/images", draft): 2, fmt.Sprintf("/copies/%d/images", makeID): 1,
+			fmt.Sprintf("/things/%d/images", thing): 2, fmt.Sprintf("/things/%d/images", draft): 2,
+			fmt.Sprintf("/copies/%d/images", makeID): 1,
 		} {
 			var images []image
 			ada.Get(path).Want(t, 200, &images)
@@ -195,7 +197,8 @@ func TestImageURLsNeedNoToken(t *testing.T) {
 				if got := http.DetectContentType(servertest.Fetch(t, s, i.URL)); got != "image/png" && got != "image/webp" {
 					t.Errorf("%s: the URL %s without a token leads to %s", path, i.URL, got)
 				}
-				if own := fmt.Sprintf("%s/things/%d/images/%d", s.URL, thing, i.ID); strings.Contains(path, fmt.Sprint("/things/", thing)) && i.URL != own {
+				if own := fmt.Sprintf("%s/things/%d/images/%d", s.URL, thing, i.ID); strings.Contains(path,
+					fmt.Sprint("/things/", thing)) && i.URL != own {
 					t.Errorf("%s: URL %s, want %s", path, i.URL, own)
 				}
 			}
@@ -206,17 +209,20 @@ func TestImageURLsNeedNoToken(t *testing.T) {
 		if ada.Get(images[0].URL).Want(t, 200, &one); one.ID != images[0].ID {
 			t.Errorf("with a token, the URL of image %d returns image %d", images[0].ID, one.ID)
 		}
-		s.Administrator().Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, servertest.Object{"id": servertest.ID(thing)}, new(any))
+		s.Administrator().Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`,
+			servertest.Object{"id": servertest.ID(thing)}, new(any))
 		var featured []struct {
 			Spotlight struct{ Large string } `json:"spotlight_images"`
 		}
 		ada.Get("/featured").Want(t, 200, &featured)
-		if large := featured[0].Spotlight.Large; !strings.Contains(large, "/preview_featured.") || len(servertest.Fetch(t, s, large)) == 0 {
+		if large := featured[0].Spotlight.Large; !strings.Contains(large, "/preview_featured.") ||
+			len(servertest.Fetch(t, s, large)) == 0 {
 			t.Errorf("the spotlight image is %s, want the rendition for featured things", large)
 		}
 		ada.Get(fmt.Sprintf("/things/%d/images", draft)).Want(t, 200, &images)
 		nobody, invalid := s.Client(""), s.Client("meshyard_unknown")
-		for _, path := range []string{fmt.Sprintf("/things/%d/images/%d", draft, images[0].ID), fmt.Sprintf("/things/%d/images/999", thing), fmt.Sprintf("/things/%d/images", thing), "/things/999/images/1"} {
+		for _, path := range []string{fmt.Sprintf("/things/%d/images/%d", draft, images[0].ID),
+			fmt.Sprintf("/things/%d/images/999", thing), fmt.Sprintf("/things/%d/images", thing), "/things/999/images/1"} {
 			nobody.Get(path).Want(t, 401)
 		}
 		ada.Get(fmt.Sprintf("/things/%d/images", thing)).Want(t, 200, &images)

@@ -85,7 +85,8 @@ func TestPreviewOfBinaryGCode(t *testing.T) {
 		file[20]++ // the checksum is wrong
 		id = ada.Upload("damaged.bgcode", file)
 		ada.Finalize("thing", thing, id).Want(t, 200)
-		if f := servertest.Settled(t, ada, id); f.Processing.State != "FAILED" || f.Processing.Error == nil || f.Thumbnail != nil {
+		if f := servertest.Settled(t, ada, id); f.Processing.State != "FAILED" || f.Processing.Error == nil ||
+			f.Thumbnail != nil {
 			t.Errorf("damaged: got %s, want FAILED", fmt.Sprint(f.Processing))
 		}
 	}, servertest.Derives)

@@ -21,7 +21,8 @@ import (
 // path.
 func derivedObjects(t *testing.T, s *servertest.Server) map[string]string {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(strings.TrimPrefix(s.Settings.BucketURL, "file://"), bucket.DerivedPrefix, "*"))
+	paths, err := filepath.Glob(filepath.Join(strings.TrimPrefix(s.Settings.BucketURL, "file://"),
+		bucket.DerivedPrefix, "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,13 +68,15 @@ func TestLostRenditionsAreMadeAgain(t *testing.T) {
 		for _, c := range []struct {
 			url     string
 			standIn bool
-		}{{f.Thumbnail.URL, true}, {strings.Replace(f.Thumbnail.URL, "full", "thumb_large", 1), true}, {*f.ThreejsURL, false}, {*f.GlbURL, false}} {
+		}{{f.Thumbnail.URL, true}, {strings.Replace(f.Thumbnail.URL, "full", "thumb_large", 1), true}, {*f.ThreejsURL, false},
+			{*f.GlbURL, false}} {
 			removeAll(t, derivedObjects(t, s))
 			for range 2 { // the first time it is missing, the second time queued
 				r := nobody.Get(c.url)
 				status := map[bool]int{true: 200, false: 503}[c.standIn]
 				r.Want(t, status)
-				if r.Header.Get("Cache-Control") != "no-store" || c.standIn != bytes.Equal(r.Bytes, standIn) || !c.standIn && r.Header.Get("Retry-After") == "" {
+				if r.Header.Get("Cache-Control") != "no-store" || c.standIn != bytes.Equal(r.Bytes, standIn) || !c.standIn &&
+					r.Header.Get("Retry-After") == "" {
 					t.Errorf("%s: %d bytes, %v", c.url, len(r.Bytes), r.Header)
 				}
 			}
@@ -140,12 +143,15 @@ func TestRenditionsInCaches(t *testing.T) {
 		if err != nil || !bytes.Equal(unpacked, plain.Bytes) {
 			t.Errorf("%d bytes compressed, %d plain: %v", len(unpacked), len(plain.Bytes), err)
 		}
-		if packed.Header.Get("Content-Encoding") != "gzip" || plain.Header.Get("Content-Encoding") != "" || packed.Header.Get("ETag") == plain.Header.Get("ETag") ||
-			!slices.Contains(packed.Header.Values("Vary"), "Accept-Encoding") || plain.Header.Get("Content-Length") != fmt.Sprint(len(plain.Bytes)) {
+		if packed.Header.Get("Content-Encoding") != "gzip" || plain.Header.Get("Content-Encoding") != "" ||
+			packed.Header.Get("ETag") == plain.Header.Get("ETag") ||
+			!slices.Contains(packed.Header.Values("Vary"), "Accept-Encoding") ||
+			plain.Header.Get("Content-Length") != fmt.Sprint(len(plain.Bytes)) {
 			t.Errorf("compressed %v, plain %v", packed.Header, plain.Header)
 		}
 
-		admin.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "A weapon."}) { thing { id } } }`, map[string]any{"id": servertest.ID(thing)}, new(any))
+		admin.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "A weapon."}) { thing { id } } }`,
+			map[string]any{"id": servertest.ID(thing)}, new(any))
 		for _, url := range []string{f.Thumbnail.URL, *f.ThreejsURL, *f.GlbURL} {
 			url, _, _ = strings.Cut(url, "?")
 			if r := get(url, "gzip", packed.Header.Get("ETag")); r.StatusCode < 400 {
@@ -165,7 +171,8 @@ func TestOwnersTakeTurns(t *testing.T) {
 		upload := func(c *servertest.Client, n int) (ids []int64) {
 			thing := c.Thing("Many")
 			for i := range n {
-				ids = append(ids, c.Upload("a.stl", append(servertest.Mesh(t, "hschendel_simple_bin.stl")[:84:84], bytes.Repeat([]byte{byte(i), byte(thing)}, 25)...)))
+				ids = append(ids, c.Upload("a.stl", append(servertest.Mesh(t, "hschendel_simple_bin.stl")[:84:84],
+					bytes.Repeat([]byte{byte(i), byte(thing)}, 25)...)))
 			}
 			c.Finalize("thing", thing, ids...).Want(t, 200)
 			return ids
@@ -187,7 +194,8 @@ func TestOwnersTakeTurns(t *testing.T) {
 				t.Fatal(made, err)
 			}
 		}
-		left := servertest.RowsOf(t, s, "SELECT u.username FROM previews p JOIN users u ON u.id = p.owner_id WHERE p.state = 'waiting' GROUP BY u.username")
+		left := servertest.RowsOf(t, s,
+			"SELECT u.username FROM previews p JOIN users u ON u.id = p.owner_id WHERE p.state = 'waiting' GROUP BY u.username")
 		if len(left) != 1 || !strings.Contains(left[0], "eve") {
 			t.Errorf("files of %v wait, want those of eve alone", left)
 		}

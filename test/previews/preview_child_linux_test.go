@@ -56,7 +56,8 @@ func TestPreviewProcessIsKilled(t *testing.T) {
 					}
 					return
 				}
-				if p.State != "FAILED" || p.Attempts != 3 || p.Error == nil || *p.Error != "It was tried three times. The preview process was killed (signal: killed)." {
+				if p.State != "FAILED" || p.Attempts != 3 || p.Error == nil ||
+					*p.Error != "It was tried three times. The preview process was killed (signal: killed)." {
 					t.Errorf("got %+v %v, want a failure with the reason after three attempts", p, p.Error)
 				}
 				other := ada.Upload("b.stl", servertest.Mesh(t, "hschendel_simple_bin.stl"))

@@ -37,10 +37,12 @@ func TestPreviewOfModel(t *testing.T) {
 		}
 		ada.Finalize("thing", thing, id).Want(t, 200)
 		f := servertest.Settled(t, ada, id)
-		if f.Processing.State != "DONE" || f.Processing.Progress != 1 || f.Mesh == nil || f.Thumbnail == nil || f.ThreejsURL == nil || f.GlbURL == nil {
+		if f.Processing.State != "DONE" || f.Processing.Progress != 1 || f.Mesh == nil || f.Thumbnail == nil ||
+			f.ThreejsURL == nil || f.GlbURL == nil {
 			t.Fatalf("got %+v", f)
 		}
-		if m := f.Mesh; m.Format != "STL" || m.Triangles != 288 || m.Max != (servertest.Point{X: 3, Y: 0.5, Z: 3}) || m.Min != (servertest.Point{}) || m.Decimated || m.Area <= 0 || m.Fingerprint == "" {
+		if m := f.Mesh; m.Format != "STL" || m.Triangles != 288 || m.Max != (servertest.Point{X: 3, Y: 0.5, Z: 3}) ||
+			m.Min != (servertest.Point{}) || m.Decimated || m.Area <= 0 || m.Fingerprint == "" {
 			t.Errorf("the mesh is %+v", m)
 		}
 
@@ -48,7 +50,8 @@ func TestPreviewOfModel(t *testing.T) {
 		plain, _, _ := strings.Cut(f.Thumbnail.URL, "?")
 		nobody.Get(plain).Want(t, 403)
 		picture := nobody.Get(f.Thumbnail.URL)
-		if img, kind, err := image.Decode(bytes.NewReader(picture.Bytes)); err != nil || kind != "png" || img.Bounds().Dx() != f.Thumbnail.Width || img.Bounds().Dy() != f.Thumbnail.Height {
+		if img, kind, err := image.Decode(bytes.NewReader(picture.Bytes)); err != nil || kind != "png" || img.Bounds().
+			Dx() != f.Thumbnail.Width || img.Bounds().Dy() != f.Thumbnail.Height {
 			t.Errorf("the rendering is %s, %v, want %d×%d", kind, err, f.Thumbnail.Width, f.Thumbnail.Height)
 		}
 		ada.Publish(thing).Want(t, 200)
@@ -65,18 +68,22 @@ func TestPreviewOfModel(t *testing.T) {
 				servertest.Object{"id": servertest.ID(id), "format": format}, &scaled)
 			response := nobody.Get(scaled.File.Thumbnail.URL).Want(t, 200)
 			size, kind, err := image.DecodeConfig(bytes.NewReader(response.Bytes))
-			if err != nil || kind != decoded || response.Header.Get("Content-Type") != "image/"+decoded || size.Width != 340 || size.Height != 255 || scaled.File.Thumbnail.Width != 340 {
-				t.Errorf("%s: the thumbnail is %s of %d×%d (%v), %+v, want 340×255", format, kind, size.Width, size.Height, err, scaled)
+			if err != nil || kind != decoded || response.Header.Get("Content-Type") != "image/"+decoded || size.Width != 340 ||
+				size.Height != 255 || scaled.File.Thumbnail.Width != 340 {
+				t.Errorf("%s: the thumbnail is %s of %d×%d (%v), %+v, want 340×255", format, kind, size.Width, size.Height, err,
+					scaled)
 			}
 		}
-		if r := ada.GraphQL(`query ($id: ID!) { file(id: $id) { thumbnail(width: 0) { url } } }`, servertest.Object{"id": servertest.ID(id)}); r.Code() != "BAD_USER_INPUT" {
+		if r := ada.GraphQL(`query ($id: ID!) { file(id: $id) { thumbnail(width: 0) { url } } }`,
+			servertest.Object{"id": servertest.ID(id)}); r.Code() != "BAD_USER_INPUT" {
 			t.Errorf("a width of 0: %+v", r.Errors)
 		}
 		f = servertest.Settled(t, ada, id)
 		for _, url := range []string{f.Thumbnail.URL, *f.ThreejsURL, *f.GlbURL} {
 			response := nobody.Get(url)
 			response.Want(t, 200)
-			if got := response.Header.Get("Cache-Control"); got != "public, max-age=3600, must-revalidate" || strings.Contains(url, "?") {
+			if got := response.Header.Get("Cache-Control"); got != "public, max-age=3600, must-revalidate" ||
+				strings.Contains(url, "?") {
 				t.Errorf("%s: Cache-Control %q", url, got)
 			}
 			again := nobody.Request(http.MethodGet, url, nil)
@@ -128,7 +135,8 @@ func TestPreviewWithTextures(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
 		thing := ada.Thing("Painted")
-		textured, plain := ada.Upload("painted.glb", servertest.TexturedGLB(t)), ada.Upload("donut.stl", servertest.Mesh(t, "numpystl_HalfDonut_bin.stl"))
+		textured, plain := ada.Upload("painted.glb", servertest.TexturedGLB(t)),
+			ada.Upload("donut.stl", servertest.Mesh(t, "numpystl_HalfDonut_bin.stl"))
 		ada.Finalize("thing", thing, textured, plain).Want(t, 200)
 		ada.Publish(thing).Want(t, 200)
 		for id, want := range map[int64]bool{textured: true, plain: false} {
@@ -138,8 +146,10 @@ func TestPreviewWithTextures(t *testing.T) {
 			}
 			var state struct{ Textured bool }
 			ada.Get(fmt.Sprintf("/view/%d/state", id)).Want(t, 200, &state)
-			if written := bytes.Contains(ada.Get(*f.GlbURL).Bytes, []byte("baseColorTexture")); state.Textured != want || written != want {
-				t.Errorf("file %d: the viewer has the state textured: %v, the GLB has textures: %v, want %v", id, state.Textured, written, want)
+			if written := bytes.Contains(ada.Get(*f.GlbURL).Bytes, []byte("baseColorTexture")); state.Textured != want ||
+				written != want {
+				t.Errorf("file %d: the viewer has the state textured: %v, the GLB has textures: %v, want %v", id, state.Textured,
+					written, want)
 			}
 		}
 	}, servertest.Derives)
@@ -151,10 +161,12 @@ func TestPreviewThatFails(t *testing.T) {
 	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
 		thing := ada.Thing("Not a mesh")
-		bad, none := ada.Upload("page.stl", servertest.Mesh(t, "html_named.stl")), ada.Upload("a.pdf", servertest.Mesh(t, "own_assembly.pdf"))
+		bad, none := ada.Upload("page.stl", servertest.Mesh(t, "html_named.stl")),
+			ada.Upload("a.pdf", servertest.Mesh(t, "own_assembly.pdf"))
 		ada.Finalize("thing", thing, bad, none).Want(t, 200)
 		f := servertest.Settled(t, ada, bad)
-		if f.Processing.State != "FAILED" || f.Processing.Error == nil || !strings.Contains(*f.Processing.Error, "STL") || f.Thumbnail != nil || f.Mesh != nil || f.ThreejsURL != nil {
+		if f.Processing.State != "FAILED" || f.Processing.Error == nil || !strings.Contains(*f.Processing.Error, "STL") ||
+			f.Thumbnail != nil || f.Mesh != nil || f.ThreejsURL != nil {
 			t.Errorf("got %+v", f)
 		}
 		if f := servertest.Settled(t, ada, none); f.Processing.State != "NOT_APPLICABLE" {
@@ -165,7 +177,8 @@ func TestPreviewThatFails(t *testing.T) {
 			Thumbnail string
 		}
 		ada.Get(fmt.Sprint("/files/", bad)).Want(t, 200, &file)
-		if got := ada.Get(*file.DirectURL); !bytes.Equal(got.Bytes, servertest.Mesh(t, "html_named.stl")) || !strings.HasSuffix(file.Thumbnail, "/renders/default/model.png") {
+		if got := ada.Get(*file.DirectURL); !bytes.Equal(got.Bytes, servertest.Mesh(t, "html_named.stl")) ||
+			!strings.HasSuffix(file.Thumbnail, "/renders/default/model.png") {
 			t.Errorf("%d bytes, %+v", len(got.Bytes), file)
 		}
 	}, servertest.Derives)
@@ -192,7 +205,8 @@ func TestPreviewIsShared(t *testing.T) {
 			t.Fatalf("another user's draft is revealed: %+v", a)
 		}
 		bob.Publish(theirs).Want(t, 200)
-		if a = servertest.Settled(t, ada, first); a.Mesh.Duplicates.TotalCount != 2 || len(a.Mesh.Duplicates.Nodes) != 2 || a.Mesh.Duplicates.Nodes[0].Name != "three.stl" {
+		if a = servertest.Settled(t, ada, first); a.Mesh.Duplicates.TotalCount != 2 || len(a.Mesh.Duplicates.Nodes) != 2 ||
+			a.Mesh.Duplicates.Nodes[0].Name != "three.stl" {
 			t.Errorf("of the same shape are %+v", a.Mesh.Duplicates)
 		}
 		bob.Do(http.MethodDelete, fmt.Sprint("/things/", theirs), nil).Want(t, 200)
@@ -221,7 +235,8 @@ func TestPreviewOfPoisonedFile(t *testing.T) {
 		db := servertest.OpenDB(t, s).SQL()
 		// died sets the state that a process leaves which was killed some time ago.
 		died := func() {
-			if _, err := db.Exec("UPDATE previews SET state = 'running', beat_at = $1", time.Now().UTC().Add(-time.Hour).Format("2006-01-02 15:04:05.000000-07:00")); err != nil {
+			if _, err := db.Exec("UPDATE previews SET state = 'running', beat_at = $1", time.Now().UTC().Add(-time.Hour).
+				Format("2006-01-02 15:04:05.000000-07:00")); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -235,7 +250,8 @@ func TestPreviewOfPoisonedFile(t *testing.T) {
 		if made, err := s.Store.Previews.GeneratePreview(t.Context()); !made || err != nil {
 			t.Fatal(made, err)
 		}
-		if f := servertest.Settled(t, ada, id); f.Processing.State != "FAILED" || !strings.Contains(*f.Processing.Error, "three times") {
+		if f := servertest.Settled(t, ada, id); f.Processing.State != "FAILED" || !strings.Contains(*f.Processing.Error,
+			"three times") {
 			t.Errorf("got %+v", f.Processing)
 		}
 		if n, err := s.Store.Previews.SchedulePreviews(t.Context(), previews.AgainFailed); n != 1 || err != nil {
@@ -261,7 +277,8 @@ func TestPreviewsAreTheSame(t *testing.T) {
 		ada := s.User("ada")
 		thing := ada.Thing("All")
 		var ids []int64
-		for _, name := range []string{"numpystl_HalfDonut_bin.stl", "trimesh_polygonfaces.obj", "3mfsamples_box.3mf", "khronos_BoxInterleaved.glb", "lib3mf_thumbnail.png"} {
+		for _, name := range []string{"numpystl_HalfDonut_bin.stl", "trimesh_polygonfaces.obj", "3mfsamples_box.3mf",
+			"khronos_BoxInterleaved.glb", "lib3mf_thumbnail.png"} {
 			ids = append(ids, ada.Upload(name, servertest.Mesh(t, name)))
 		}
 		ada.Finalize("thing", thing, ids...).Want(t, 200)

@@ -22,9 +22,12 @@ func TestPrinting(t *testing.T) {
 		var project bytes.Buffer
 		z := zip.NewWriter(&project)
 		for _, f := range [][2]string{
-			{"3D/3dmodel.model", `<model xmlns="http://schemas.microsoft.com/3dmanufacturing/core/2015/02"><metadata name="Application">BambuStudio-02.08.02.61</metadata><resources/><build/></model>`},
-			{"Metadata/project_settings.config", `{"filament_type": ["PLA"], "` + "filament_colour" + `": ["#161616"], "printer_model": "Bambu Lab P1S", "enable_support": "0"}`},
-			{"Metadata/slice_info.config", `<config><plate><metadata key="index" value="1"/><metadata key="prediction" value="5025"/><filament id="1" type="PLA" color="#161616" used_m="7.53" used_g="22.46"/></plate></config>`},
+			{"3D/3dmodel.model",
+				`<model xmlns="http://schemas.microsoft.com/3dmanufacturing/core/2015/02"><metadata name="Application">BambuStudio-02.08.02.61</metadata><resources/><build/></model>`},
+			{"Metadata/project_settings.config", `{"filament_type": ["PLA"], "` + "filament_colour" +
+				`": ["#161616"], "printer_model": "Bambu Lab P1S", "enable_support": "0"}`},
+			{"Metadata/slice_info.config",
+				`<config><plate><metadata key="index" value="1"/><metadata key="prediction" value="5025"/><filament id="1" type="PLA" color="#161616" used_m="7.53" used_g="22.46"/></plate></config>`},
 			{"Metadata/plate_1.gcode", "G28\n"},
 		} {
 			w, err := z.Create(f[0])
@@ -45,10 +48,12 @@ func TestPrinting(t *testing.T) {
 			content []byte
 			want    string
 		}{
-			{"bracket.gcode", []byte(gcode), `{"file":{"sliced":{"seconds":4761,"layers":null,"min":null,"settings":{"slicer":"PrusaSlicer","version":"2.9.0","printer":null,"layerHeight":0.2,"infill":0,"hasSupports":null},` +
-				`"filaments":[{"tool":1,"length":1506.75,"volume":null,"mass":4.49,"filament":{"material":"<b>PLA","color":null}}]},"project":null}}`},
-			{"bracket.gcode.3mf", project.Bytes(), `{"file":{"sliced":null,"project":{"settings":{"slicer":"Bambu Studio","printer":"Bambu Lab P1S","hasSupports":false},"plateCount":1,` +
-				`"plates":[{"number":1,"name":null,"isSliced":true,"seconds":5025,"filaments":[{"tool":1,"length":7530}]}],"filaments":[{"material":"PLA","color":"#161616"}],"objects":[]}}}`},
+			{"bracket.gcode", []byte(gcode),
+				`{"file":{"sliced":{"seconds":4761,"layers":null,"min":null,"settings":{"slicer":"PrusaSlicer","version":"2.9.0","printer":null,"layerHeight":0.2,"infill":0,"hasSupports":null},` +
+					`"filaments":[{"tool":1,"length":1506.75,"volume":null,"mass":4.49,"filament":{"material":"<b>PLA","color":null}}]},"project":null}}`},
+			{"bracket.gcode.3mf", project.Bytes(),
+				`{"file":{"sliced":null,"project":{"settings":{"slicer":"Bambu Studio","printer":"Bambu Lab P1S","hasSupports":false},"plateCount":1,` +
+					`"plates":[{"number":1,"name":null,"isSliced":true,"seconds":5025,"filaments":[{"tool":1,"length":7530}]}],"filaments":[{"material":"PLA","color":"#161616"}],"objects":[]}}}`},
 			{"plain.stl", servertest.Mesh(t, "numpystl_HalfDonut_bin.stl"), `{"file":{"sliced":null,"project":null}}`},
 		} {
 			id := ada.Upload(c.name, c.content)

@@ -15,7 +15,8 @@ import (
 // a hole.
 func box(side float32, hole bool) []byte {
 	var b bytes.Buffer
-	triangles := [][3]int{{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4}, {2, 6, 3}, {3, 6, 7}, {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}}
+	triangles := [][3]int{{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4}, {2, 6, 3}, {3, 6, 7},
+		{0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}}
 	if hole {
 		triangles = triangles[:11]
 	}
@@ -24,7 +25,8 @@ func box(side float32, hole bool) []byte {
 	for _, t := range triangles {
 		_ = binary.Write(&b, binary.LittleEndian, [3]float32{})
 		for _, v := range t {
-			_ = binary.Write(&b, binary.LittleEndian, [3]float32{float32(v&1) * side, float32(v>>1&1) * side * 2, float32(v>>2&1) * side * 3})
+			_ = binary.Write(&b, binary.LittleEndian, [3]float32{float32(v&1) * side, float32(v>>1&1) * side * 2,
+				float32(v>>2&1) * side * 3})
 		}
 		_ = binary.Write(&b, binary.LittleEndian, uint16(0))
 	}
@@ -40,7 +42,8 @@ func TestProblems(t *testing.T) {
 			var made struct {
 				CreateThing struct{ Thing struct{ ID string } }
 			}
-			c.Query(fmt.Sprintf(`mutation { createThing(input: {name: %q, description: "d", licenseId: %q, category: "Art", tags: [%s]}) { thing { id } } }`, name, license, tags), nil, &made)
+			c.Query(fmt.Sprintf(
+				`mutation { createThing(input: {name: %q, description: "d", licenseId: %q, category: "Art", tags: [%s]}) { thing { id } } }`, name, license, tags), nil, &made)
 			id := made.CreateThing.Thing.ID
 			for _, file := range slices.Sorted(func(yield func(string) bool) {
 				for name := range files {
@@ -58,7 +61,8 @@ func TestProblems(t *testing.T) {
 		create(ada, "Good", "MIT", `"a"`, map[string][]byte{"box.stl": box(20, false)})
 		create(ada, "Bare", "LicenseRef-Unknown", "", nil)
 		create(ada, "Copies", "MIT", `"a"`, map[string][]byte{"copy.stl": box(20, false), "scaled.stl": box(30, false)})
-		create(ada, "Broken", "MIT", `"a"`, map[string][]byte{"a.stl": box(20, true), "huge.stl": box(900, false), "nonsense.stl": []byte("solid nothing")})
+		create(ada, "Broken", "MIT", `"a"`, map[string][]byte{"a.stl": box(20, true), "huge.stl": box(900, false),
+			"nonsense.stl": []byte("solid nothing")})
 		create(bob, "Bob's", "MIT", "", map[string][]byte{"box.stl": box(20, false)})
 
 		type problem struct {
@@ -92,8 +96,10 @@ func TestProblems(t *testing.T) {
 			return found, v.Problems.PageInfo.EndCursor, v.Problems.PageInfo.StartCursor, v.Problems.TotalCount
 		}
 		want := []string{
-			"NO_PREVIEW Broken nonsense.stl", "NOT_WATERTIGHT Broken a.stl", "SUSPICIOUS_UNITS Broken huge.stl", "DUPLICATE_CONTENT Copies copy.stl = box.stl",
-			"DUPLICATE_SHAPE Copies scaled.stl = box.stl", "DUPLICATE_SHAPE Broken huge.stl = box.stl", "NO_LICENSE Bare", "NO_TAGS Bare",
+			"NO_PREVIEW Broken nonsense.stl", "NOT_WATERTIGHT Broken a.stl", "SUSPICIOUS_UNITS Broken huge.stl",
+			"DUPLICATE_CONTENT Copies copy.stl = box.stl",
+			"DUPLICATE_SHAPE Copies scaled.stl = box.stl", "DUPLICATE_SHAPE Broken huge.stl = box.stl", "NO_LICENSE Bare",
+			"NO_TAGS Bare",
 		}
 		all, _, _, total := list(ada, "first: 100")
 		if !slices.Equal(all, want) || total != len(want) {
@@ -124,7 +130,8 @@ func TestProblems(t *testing.T) {
 		if got := bob.GraphQL(`{ problems(ofAllUsers: true) { nodes { kind } } }`, nil).Code(); got != "FORBIDDEN" {
 			t.Errorf("of all users: got %s", got)
 		}
-		if got, _, _, _ := list(admin, "ofAllUsers: true, kinds: [DUPLICATE_CONTENT, NO_TAGS]"); !slices.Contains(got, "DUPLICATE_CONTENT Bob's box.stl = box.stl") || !slices.Contains(got, "NO_TAGS Bare") {
+		if got, _, _, _ := list(admin, "ofAllUsers: true, kinds: [DUPLICATE_CONTENT, NO_TAGS]"); !slices.Contains(got,
+			"DUPLICATE_CONTENT Bob's box.stl = box.stl") || !slices.Contains(got, "NO_TAGS Bare") {
 			t.Errorf("administrator: got %q", got)
 		}
 		// A fix in place removes the problem.

@@ -67,7 +67,8 @@ func byREST(t *testing.T, c *servertest.Client, thing int64, name string, sent, 
 	var info servertest.FileSchema
 	c.Get(fmt.Sprintf("/files/%d", id)).Want(t, http.StatusOK, &info)
 	sum := md5.Sum(file)
-	if info.ID != id || info.Name != name || info.Size != int64(len(file)) || info.Hash != base64.StdEncoding.EncodeToString(sum[:]) {
+	if info.ID != id || info.Name != name || info.Size != int64(len(file)) ||
+		info.Hash != base64.StdEncoding.EncodeToString(sum[:]) {
 		t.Errorf("%s: info %+v does not fit %d bytes with MD5 %x", name, info, len(file), sum)
 	}
 	to := c.Get(fmt.Sprintf("/files/%d/download", id)).Want(t, http.StatusFound).Header.Get("Location")
@@ -76,7 +77,8 @@ func byREST(t *testing.T, c *servertest.Client, thing int64, name string, sent, 
 
 func byGraphQL(t *testing.T, c *servertest.Client, thing int64, name string, sent, file []byte) {
 	t.Helper()
-	up := c.GraphQLUpload(`mutation ($file: Upload!) { uploadFile(input: {file: $file}) { file { id sha256 size state name } } }`,
+	up := c.GraphQLUpload(
+		`mutation ($file: Upload!) { uploadFile(input: {file: $file}) { file { id sha256 size state name } } }`,
 		map[string]any{"file": nil}, "file", name, sent)
 	var uploaded struct {
 		UploadFile struct {
@@ -124,7 +126,8 @@ func sameBytes(t *testing.T, c *servertest.Client, address, name string, file []
 	if got != want {
 		t.Errorf("%s: came back with SHA-256 %x, want %x", name, got, want)
 	}
-	if h := response.Header; h.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(h.Get("Content-Security-Policy"), "sandbox") ||
+	if h := response.Header; h.Get("X-Content-Type-Options") != "nosniff" ||
+		!strings.Contains(h.Get("Content-Security-Policy"), "sandbox") ||
 		strings.Contains(h.Get("Content-Type"), "html") || strings.Contains(h.Get("Content-Type"), "svg") {
 		t.Errorf("%s: served with headers that a browser may run: %v", name, h)
 	}

@@ -42,7 +42,8 @@ func TestNoPreviewReasons(t *testing.T) {
 		reason  string
 		german  string // on the page of the viewer
 	}{
-		{"broken.obj", []byte("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n"), "MALFORMED", "Die Datei ist beschädigt oder hält sich nicht an ihr Format."},
+		{"broken.obj", []byte("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n"), "MALFORMED",
+			"Die Datei ist beschädigt oder hält sich nicht an ihr Format."},
 		{"boolean.3mf", report("3mf_boolean.3mf"), "UNSUPPORTED", "Die Datei verwendet etwas, das nicht unterstützt wird."},
 		{"secret.3mf", encrypted3MF(), "ENCRYPTED", "Die Datei hat ein Passwort."},
 		{"nothing.obj", []byte("# nothing\n"), "EMPTY", "Die Datei enthält nichts, was sich zeigen lässt."},
@@ -63,13 +64,15 @@ func TestNoPreviewReasons(t *testing.T) {
 			var got struct {
 				File struct{ Processing struct{ Reason string } }
 			}
-			ada.Query(`query ($id: ID!) { file(id: $id) { processing { reason } } }`, map[string]any{"id": servertest.ID(ids[i])}, &got)
+			ada.Query(`query ($id: ID!) { file(id: $id) { processing { reason } } }`,
+				map[string]any{"id": servertest.ID(ids[i])}, &got)
 			if got.File.Processing.Reason != c.reason {
 				t.Errorf("%s: got the reason %q, want %q", c.name, got.File.Processing.Reason, c.reason)
 			}
 			visitor := s.Browser()
 			visitor.Languages = "de"
-			if page := string(visitor.Get(fmt.Sprintf("/view/%d", ids[i])).Bytes); c.german != "" && !strings.Contains(page, c.german) {
+			if page := string(visitor.Get(fmt.Sprintf("/view/%d", ids[i])).Bytes); c.german != "" &&
+				!strings.Contains(page, c.german) {
 				t.Errorf("%s: the German page does not say %q:\n%.2000s", c.name, c.german, page)
 			}
 		}

@@ -41,7 +41,8 @@ func TestReportedFiles(t *testing.T) {
 		sent string // the name, if it is not that of the file
 		want func(reported) error
 	}{
-		"../images/photo.webp":          {want: picture(400, 300, [3]int{40, 90, 160}, [3]int{255, 210, 0}, [3]int{230, 0, 0})},
+		"../images/photo.webp": {want: picture(400, 300, [3]int{40, 90, 160}, [3]int{255, 210, 0},
+			[3]int{230, 0, 0})},
 		"../images/apng.png":            {want: picture(400, 300)},
 		"../images/exif6.png":           {want: picture(400, 300)},
 		"../images/display_p3.jpg":      {want: picture(300, 200, [3]int{219, 67, 48}, [3]int{0, 185, 77})},
@@ -83,7 +84,8 @@ func TestReportedFiles(t *testing.T) {
 		for file, c := range cases {
 			servertest.Settled(t, ada, ids[file])
 			var got struct{ File reported }
-			ada.Query(`query ($id: ID!) { file(id: $id) `+reportedFields+` }`, map[string]any{"id": servertest.ID(ids[file])}, &got)
+			ada.Query(`query ($id: ID!) { file(id: $id) `+reportedFields+` }`,
+				map[string]any{"id": servertest.ID(ids[file])}, &got)
 			f := got.File
 			f.stored = servertest.Fetch(t, s, f.PublicURL)
 			if f.Thumbnail != nil {
@@ -124,7 +126,10 @@ func picture(width, height int, colors ...[3]int) func(reported) error {
 			return fmt.Errorf("the thumbnail has the size %v, want %d×%d", got, width, height)
 		}
 		for _, c := range colors {
-			if share := shareOf(f.thumbnail, func(r, g, b int) bool { return near(r, c[0]) && near(g, c[1]) && near(b, c[2]) }); share < 0.01 {
+			if share := shareOf(f.thumbnail, func(r, g, b int) bool {
+				return near(r, c[0]) && near(g, c[1]) &&
+					near(b, c[2])
+			}); share < 0.01 {
 				return fmt.Errorf("%.3f of the thumbnail is %v", share, c)
 			}
 		}
@@ -161,7 +166,8 @@ func withoutPlace(f reported) error {
 
 func withHint(kind, about string) func(reported) error {
 	return func(f reported) error {
-		if p := f.Processing; f.Kind != kind || p.State != "NOT_APPLICABLE" || p.Hint == nil || !strings.Contains(*p.Hint, about) {
+		if p := f.Processing; f.Kind != kind || p.State != "NOT_APPLICABLE" || p.Hint == nil ||
+			!strings.Contains(*p.Hint, about) {
 			return fmt.Errorf("want %s and a hint about %s", kind, about)
 		}
 		return nil

@@ -76,7 +76,8 @@ func TestPublicCaching(t *testing.T) {
 		if tag == "" || again.StatusCode != http.StatusNotModified || len(again.Bytes) != 0 {
 			t.Errorf("with the ETag %s: status %d, body %s", tag, again.StatusCode, again.Bytes)
 		}
-		if vary := strings.Join(again.Header.Values("Vary"), ", "); !strings.Contains(vary, "Authorization") || !strings.Contains(vary, "Cookie") {
+		if vary := strings.Join(again.Header.Values("Vary"), ", "); !strings.Contains(vary, "Authorization") ||
+			!strings.Contains(vary, "Cookie") {
 			t.Errorf("Vary is %q", vary)
 		}
 		if anonymous.Get(public).Header.Get("RateLimit") != "" {

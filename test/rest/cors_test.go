@@ -19,9 +19,10 @@ func TestPagesOfOtherSites(t *testing.T) {
 	const friend, stranger = "https://app.example.org", "https://app.example.org.evil.example"
 	// The values are the expected Access-Control-Allow-Origin, by origin of the page.
 	for setting, want := range map[string]map[string]string{
-		"*":                               {friend: "*", stranger: "*", "null": "*"},
-		"http://localhost:3000," + friend: {friend: friend, stranger: "", "null": "", "https://APP.example.org": "", "http://app.example.org": ""},
-		"none":                            {friend: "", stranger: "", "null": ""},
+		"*": {friend: "*", stranger: "*", "null": "*"},
+		"http://localhost:3000," + friend: {friend: friend, stranger: "", "null": "", "https://APP.example.org": "",
+			"http://app.example.org": ""},
+		"none": {friend: "", stranger: "", "null": ""},
 	} {
 		t.Run(setting, func(t *testing.T) {
 			t.Parallel()
@@ -41,13 +42,16 @@ func TestPagesOfOtherSites(t *testing.T) {
 					call.Header.Set("Origin", origin)
 					for _, r := range []*servertest.Response{s.Client("").Send(before), ada.Send(call)} {
 						h := r.Header
-						if got := h.Get("Access-Control-Allow-Origin"); got != allowed || len(h.Values("Access-Control-Allow-Origin")) > 1 || h.Get("Access-Control-Allow-Credentials") != "" {
+						if got := h.Get("Access-Control-Allow-Origin"); got != allowed ||
+							len(h.Values("Access-Control-Allow-Origin")) > 1 || h.Get("Access-Control-Allow-Credentials") != "" {
 							t.Errorf("%s %s from %s: %v, want %q", r.Request.Method, path, origin, h, allowed)
 						}
-						if varies := slices.ContainsFunc(h.Values("Vary"), func(v string) bool { return strings.Contains(v, "Origin") }); !varies && setting != "none" {
+						if varies := slices.ContainsFunc(h.Values("Vary"),
+							func(v string) bool { return strings.Contains(v, "Origin") }); !varies && setting != "none" {
 							t.Errorf("%s %s from %s varies by %q", r.Request.Method, path, origin, h.Values("Vary"))
 						}
-						if exposed := h.Get("Access-Control-Expose-Headers"); allowed != "" && r.Request.Method == http.MethodGet && !strings.Contains(exposed, "Ratelimit, Ratelimit-Policy") {
+						if exposed := h.Get("Access-Control-Expose-Headers"); allowed != "" && r.Request.Method == http.MethodGet &&
+							!strings.Contains(exposed, "Ratelimit, Ratelimit-Policy") {
 							t.Errorf("%s exposes %s", path, exposed)
 						}
 					}
@@ -75,10 +79,12 @@ func TestPagesReadHeaders(t *testing.T) {
 	file := ada.Upload("a.stl", servertest.Mesh(t, "hschendel_simple_bin.stl"))
 	ada.Finalize("thing", thing, file).Want(t, 200)
 	var v struct{ RecordDownload struct{ URL string } }
-	ada.Query(`mutation ($id: ID!) { recordDownload(input: {fileId: $id}) { url } }`, servertest.Object{"id": servertest.ID(file)}, &v)
+	ada.Query(`mutation ($id: ID!) { recordDownload(input: {fileId: $id}) { url } }`,
+		servertest.Object{"id": servertest.ID(file)}, &v)
 
 	// Headers that browsers always let scripts read, and those that only browsers and caches use.
-	ignored := []string{"Cache-Control", "Content-Language", "Content-Length", "Content-Type", "Expires", "Last-Modified", "Pragma",
+	ignored := []string{"Cache-Control", "Content-Language", "Content-Length", "Content-Type", "Expires", "Last-Modified",
+		"Pragma",
 		"Connection", "Content-Encoding", "Date", "Vary"}
 	for name, c := range map[string]struct {
 		client       *servertest.Client
@@ -86,7 +92,8 @@ func TestPagesReadHeaders(t *testing.T) {
 		status       int
 		header       string // that the response must have
 	}{
-		"range":    {ada, http.MethodGet, strings.TrimPrefix(v.RecordDownload.URL, s.URL), http.StatusPartialContent, "Content-Range"},
+		"range": {ada, http.MethodGet, strings.TrimPrefix(v.RecordDownload.URL, s.URL), http.StatusPartialContent,
+			"Content-Range"},
 		"page":     {ada, http.MethodGet, "/search?per_page=1", http.StatusOK, "Total-Count"},
 		"newest":   {ada, http.MethodGet, "/newest", http.StatusOK, "Deprecation"},
 		"no token": {s.Client(""), http.MethodGet, "/files/1", http.StatusUnauthorized, "WWW-Authenticate"},
@@ -104,7 +111,8 @@ func TestPagesReadHeaders(t *testing.T) {
 			}
 			exposed := strings.Split(strings.ToLower(response.Header.Get("Access-Control-Expose-Headers")), ", ")
 			for h := range response.Header {
-				isPolicy := strings.HasPrefix(h, "Access-Control-") || strings.HasPrefix(h, "Cross-Origin-") || strings.HasSuffix(h, "-Policy") && h != "Ratelimit-Policy" || h == "X-Content-Type-Options"
+				isPolicy := strings.HasPrefix(h, "Access-Control-") || strings.HasPrefix(h, "Cross-Origin-") ||
+					strings.HasSuffix(h, "-Policy") && h != "Ratelimit-Policy" || h == "X-Content-Type-Options"
 				if !isPolicy && !slices.Contains(ignored, h) && !slices.Contains(exposed, strings.ToLower(h)) {
 					t.Errorf("a script cannot read %s: %s", h, response.Header.Get(h))
 				}
@@ -120,7 +128,8 @@ func opens(t *testing.T, url, origin string) bool {
 	if origin != "" {
 		header.Set("Origin", origin)
 	}
-	conn, r, err := websocket.Dial(t.Context(), url+"/graphql", &websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}, HTTPHeader: header})
+	conn, r, err := websocket.Dial(t.Context(), url+"/graphql",
+		&websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}, HTTPHeader: header})
 	if err != nil {
 		if r == nil || r.StatusCode != http.StatusForbidden {
 			t.Errorf("a WebSocket from %s: %v", origin, err)

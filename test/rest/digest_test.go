@@ -23,7 +23,8 @@ func TestContentDigest(t *testing.T) {
 		for _, size := range []int{1, 5000, 300_000} {
 			file := []byte("solid" + strings.Repeat(" ", size))
 			rest, restType := servertest.Form(nil, "file", "a.stl", file)
-			graphql, graphqlType := servertest.Form([][2]string{{"operations", operations}, {"map", `{"0": ["variables.file"]}`}}, "0", "a.stl", file)
+			graphql, graphqlType := servertest.Form([][2]string{{"operations", operations},
+				{"map", `{"0": ["variables.file"]}`}}, "0", "a.stl", file)
 			for _, c := range []struct {
 				path, contentType string
 				body              []byte
@@ -41,8 +42,10 @@ func TestContentDigest(t *testing.T) {
 						}
 						got := ada.Send(r)
 						refused := got.StatusCode == 400 || strings.Contains(string(got.Bytes), `"errors":`)
-						if refused != (want == 400) || refused && !strings.Contains(string(got.Bytes), "Content-Digest: the body of the request has another digest") {
-							t.Errorf("%s with %d bytes, chunked: %t: got %d %s, want %d", c.path, len(c.body), chunked, got.StatusCode, got.Bytes, want)
+						if refused != (want == 400) || refused && !strings.Contains(string(got.Bytes),
+							"Content-Digest: the body of the request has another digest") {
+							t.Errorf("%s with %d bytes, chunked: %t: got %d %s, want %d", c.path, len(c.body), chunked, got.StatusCode,
+								got.Bytes, want)
 						}
 					}
 				}

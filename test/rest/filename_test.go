@@ -21,8 +21,9 @@ func TestFilenamesOfBrowsers(t *testing.T) {
 		var uploaded struct {
 			UploadFile struct{ File struct{ Name string } }
 		}
-		servertest.Decode(t, ada.GraphQLUpload(`mutation ($file: Upload!) { uploadFile(input: {file: $file}) { file { name } } }`,
-			map[string]any{"file": nil}, "file", sent, []byte("solid rail")), &uploaded)
+		servertest.Decode(t,
+			ada.GraphQLUpload(`mutation ($file: Upload!) { uploadFile(input: {file: $file}) { file { name } } }`,
+				map[string]any{"file": nil}, "file", sent, []byte("solid rail")), &uploaded)
 		if got := uploaded.UploadFile.File.Name; got != want {
 			t.Errorf("by GraphQL: got %q, want %q", got, want)
 		}

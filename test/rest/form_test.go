@@ -26,7 +26,8 @@ func TestFormUpload(t *testing.T) {
 		}
 		f.Post(w.Ada, stl).Want(t, 200) // posted again, as after a lost response
 		o := servertest.ReadObject(t, w.Ada.Do("POST", to, "null"))
-		if o["name"] != "cube.stl" || o["size"] != float64(len(stl)) || fmt.Sprintf("%s/files/%v/finalize", s.URL, o["id"]) != to {
+		if o["name"] != "cube.stl" || o["size"] != float64(len(stl)) || fmt.Sprintf("%s/files/%v/finalize", s.URL,
+			o["id"]) != to {
 			t.Errorf("finalized %v", o)
 		}
 		servertest.ReadObject(t, w.Ada.Get(to))
@@ -34,7 +35,8 @@ func TestFormUpload(t *testing.T) {
 
 		picture := servertest.Stage(t, w.Ada, fmt.Sprintf("/things/%d/files/", w.Thing), "cube.png")
 		picture.Post(w.Ada, png).Want(t, 200)
-		if o := servertest.ReadObject(t, w.Ada.Do("POST", picture.Fields["success_action_redirect"], nil)); len(o["sizes"].([]any)) != 15 {
+		if o := servertest.ReadObject(t, w.Ada.Do("POST", picture.Fields["success_action_redirect"], nil)); len(
+			o["sizes"].([]any)) != 15 {
 			t.Errorf("picture %v", o)
 		}
 
@@ -115,7 +117,8 @@ func TestFormOfASuspendedUser(t *testing.T) {
 			t.Errorf("a suspended user gets %s", r.Bytes)
 		}
 		servertest.NothingLeft(t, s, 1)
-		admin.Query(`mutation { unsuspendUser(input: {username: "ada", reason: "A mistake."}) { user { id } } }`, nil, new(any))
+		admin.Query(`mutation { unsuspendUser(input: {username: "ada", reason: "A mistake."}) { user { id } } }`, nil,
+			new(any))
 		f.Post(ada, stl).Want(t, 200)
 	})
 }
@@ -176,7 +179,8 @@ func TestFormTakesTheFilePartOnly(t *testing.T) {
 			}
 		}
 		for _, value := range []string{"stl", strings.Repeat("model", 100)} {
-			if r := send(ada, "/files/0/uploadFile", file+kind(value)).Want(t, 400); !strings.Contains(string(r.Bytes), "type: must be one of") {
+			if r := send(ada, "/files/0/uploadFile", file+kind(value)).Want(t, 400); !strings.Contains(string(r.Bytes),
+				"type: must be one of") {
 				t.Errorf("type %.20q after the file: %s", value, r.Bytes)
 			}
 		}
@@ -195,10 +199,16 @@ func TestErrorsNameParameters(t *testing.T) {
 			status                int
 			body                  any
 		}{
-			{"POST", "/files/0/FinalizeFiles", "pending_uploads: ", 400, servertest.Object{"pending_uploads": []any{}, "target_id": thing, "target_type": "thing"}},
-			{"POST", "/files/0/FinalizeFiles", "pending_uploads: ", 400, servertest.Object{"pending_uploads": []any{servertest.Object{"id": 1}, servertest.Object{"id": 1}}, "target_id": thing, "target_type": "thing"}},
-			{"POST", "/files/0/FinalizeFiles", "target_type: must be one of comment, copy, make, thing", 400, servertest.Object{"pending_uploads": []any{servertest.Object{"id": 1}}, "target_id": thing, "target_type": "collection"}},
-			{"POST", "/comments", "target_type: must be one of comment, copy, make, thing", 400, servertest.Object{"body": "a", "target_id": thing, "target_type": "user"}},
+			{"POST", "/files/0/FinalizeFiles", "pending_uploads: ", 400, servertest.Object{"pending_uploads": []any{},
+				"target_id": thing, "target_type": "thing"}},
+			{"POST", "/files/0/FinalizeFiles", "pending_uploads: ", 400,
+				servertest.Object{"pending_uploads": []any{servertest.Object{"id": 1}, servertest.Object{"id": 1}},
+					"target_id": thing, "target_type": "thing"}},
+			{"POST", "/files/0/FinalizeFiles", "target_type: must be one of comment, copy, make, thing", 400,
+				servertest.Object{"pending_uploads": []any{servertest.Object{"id": 1}}, "target_id": thing,
+					"target_type": "collection"}},
+			{"POST", "/comments", "target_type: must be one of comment, copy, make, thing", 400,
+				servertest.Object{"body": "a", "target_id": thing, "target_type": "user"}},
 			{"GET", "/files/abc", `file_id: \"abc\" is not an id`, 404, nil},
 			{"DELETE", "/things/1.5/images/7", `thing_id: \"1.5\" is not an id`, 404, nil},
 		} {

@@ -16,7 +16,8 @@ func FuzzREST(f *testing.F) {
 	ada := s.User("ada")
 	thing := ada.Thing("Fox")
 	file := ada.Upload("fox.stl", []byte("solid a\nendsolid a\n"))
-	known := map[string]any{"thing_id": thing, "file_id": file, "username": "ada", "term": "fox", "tag": "fox", "slug": "tools", "image_id": file}
+	known := map[string]any{"thing_id": thing, "file_id": file, "username": "ada", "term": "fox", "tag": "fox",
+		"slug": "tools", "image_id": file}
 	w := newRestWorld(f, s, known, nil)
 	for i := range w.operations {
 		f.Add(uint16(i), uint8(i), "now-7d/d||+1y", "1")

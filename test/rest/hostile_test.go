@@ -14,7 +14,9 @@ import (
 )
 
 // hostileValues are other values that clients may send in a JSON body.
-var hostileValues = []any{nil, true, 0, -1, 1e300, 0.5, []any{}, []any{nil}, []any{[]any{}}, []any{servertest.Object{}}, servertest.Object{}, servertest.Object{"id": servertest.Object{}}, servertest.Object{"name": []any{1}}, slices.Repeat([]any{"a"}, 2_000)}
+var hostileValues = []any{nil, true, 0, -1, 1e300, 0.5, []any{}, []any{nil}, []any{[]any{}}, []any{servertest.Object{}},
+	servertest.Object{}, servertest.Object{"id": servertest.Object{}}, servertest.Object{"name": []any{1}},
+	slices.Repeat([]any{"a"}, 2_000)}
 
 // TestNoInputCausesInternalError checks that no input of any operation causes a 500, or a response
 // that does not match the OpenAPI description (which Send checks). Errors must have the documented
@@ -37,7 +39,8 @@ func TestNoInputCausesInternalError(t *testing.T) {
 		s.Client("").Get("/openapi.json").Want(t, 200, &described)
 		sent := 0
 		send := func(method, path string, body any) {
-			if all := os.Getenv("MESHYARD_TEST_HOSTILE") == "all"; !all && crc32.ChecksumIEEE(fmt.Append(nil, method, path, body))%3 != 0 {
+			if all := os.Getenv("MESHYARD_TEST_HOSTILE") == "all"; !all &&
+				crc32.ChecksumIEEE(fmt.Append(nil, method, path, body))%3 != 0 {
 				return
 			}
 			sent++
@@ -76,7 +79,8 @@ func TestNoInputCausesInternalError(t *testing.T) {
 				}
 				for property := range op.RequestBody.Content["application/json"].Schema.Properties {
 					// All other fields are valid.
-					fields := servertest.Object{"name": "n", "license": "cc", "category": "Art", "body": "b", "filename": "f.stl", "target_type": "thing", "target_id": world["thing_id"], "rank": 1}
+					fields := servertest.Object{"name": "n", "license": "cc", "category": "Art", "body": "b", "filename": "f.stl",
+						"target_type": "thing", "target_id": world["thing_id"], "rank": 1}
 					for _, text := range servertest.HostileTexts {
 						if text != "\xff\xfe" {
 							fields[property] = text
@@ -88,7 +92,8 @@ func TestNoInputCausesInternalError(t *testing.T) {
 						send(method, at(path, "", ""), fields)
 					}
 				}
-				for _, body := range []string{"[", "{", `{"a":`, `[1]`, "\xff", `{"name":"\ud800"}`, "a=%zz", strings.Repeat("[", 5_000), `{"name":"` + strings.Repeat("x", 1<<20) + `"}`} {
+				for _, body := range []string{"[", "{", `{"a":`, `[1]`, "\xff", `{"name":"\ud800"}`, "a=%zz",
+					strings.Repeat("[", 5_000), `{"name":"` + strings.Repeat("x", 1<<20) + `"}`} {
 					send(method, at(path, "", ""), body)
 				}
 			}

@@ -29,23 +29,25 @@ func TestMultipartRequests(t *testing.T) {
 			"a map of texts":              {{"operations", operations}, {"map", `{"0":"variables.file"}`}},
 			"a map to nothing":            {{"operations", operations}, {"map", `{"0":[]}`}},
 			"a map to two":                {{"operations", operations}, {"map", `{"0":["variables.file","variables.list.0"]}`}},
-			"a map of two":                {{"operations", operations}, {"map", `{"0":["variables.file"],"1":["variables.list.0"]}`}},
-			"a map to the document":       {{"operations", operations}, {"map", `{"0":["query"]}`}},
-			"a map beside the variables":  {{"operations", operations}, {"map", `{"0":["variables."]}`}},
-			"a map to a text":             {{"operations", operations}, {"map", `{"0":["variables.text"]}`}},
-			"a map into a text":           {{"operations", operations}, {"map", `{"0":["variables.text.0"]}`}},
-			"a map past a list":           {{"operations", operations}, {"map", `{"0":["variables.list.9"]}`}},
-			"a map before a list":         {{"operations", operations}, {"map", `{"0":["variables.list.-1"]}`}},
-			"a map to a list":             {{"operations", operations}, {"map", `{"0":["variables.list"]}`}},
-			"a map to another part":       {{"operations", operations}, {"map", `{"1":["variables.file"]}`}},
-			"operations without end":      {{"operations", `{"query":"` + strings.Repeat("x", 2<<20) + `"}`}, {"map", `{}`}},
+			"a map of two": {{"operations", operations},
+				{"map", `{"0":["variables.file"],"1":["variables.list.0"]}`}},
+			"a map to the document":      {{"operations", operations}, {"map", `{"0":["query"]}`}},
+			"a map beside the variables": {{"operations", operations}, {"map", `{"0":["variables."]}`}},
+			"a map to a text":            {{"operations", operations}, {"map", `{"0":["variables.text"]}`}},
+			"a map into a text":          {{"operations", operations}, {"map", `{"0":["variables.text.0"]}`}},
+			"a map past a list":          {{"operations", operations}, {"map", `{"0":["variables.list.9"]}`}},
+			"a map before a list":        {{"operations", operations}, {"map", `{"0":["variables.list.-1"]}`}},
+			"a map to a list":            {{"operations", operations}, {"map", `{"0":["variables.list"]}`}},
+			"a map to another part":      {{"operations", operations}, {"map", `{"1":["variables.file"]}`}},
+			"operations without end":     {{"operations", `{"query":"` + strings.Repeat("x", 2<<20) + `"}`}, {"map", `{}`}},
 		} {
 			body, contentType := servertest.Form(fields, "0", "a.stl", []byte("solid a\nendsolid\n"))
 			r := ada.Request("POST", "/graphql", body)
 			r.Header.Set("Content-Type", contentType)
 			response := ada.Send(r)
 			var result servertest.Result
-			if err := json.Unmarshal(response.Bytes, &result); err != nil || response.StatusCode != 400 || servertest.CodeStatus[result.Code()] != 400 {
+			if err := json.Unmarshal(response.Bytes, &result); err != nil || response.StatusCode != 400 ||
+				servertest.CodeStatus[result.Code()] != 400 {
 				t.Errorf("%s: %d %s", name, response.StatusCode, response.Bytes)
 			}
 			if len(response.Bytes) > 1000 {
@@ -53,10 +55,12 @@ func TestMultipartRequests(t *testing.T) {
 			}
 		}
 		// A page of another site has no token, so it cannot upload.
-		body, contentType := servertest.Form([][2]string{{"operations", operations}, {"map", `{"0":["variables.file"]}`}}, "0", "a.stl", []byte("x"))
+		body, contentType := servertest.Form([][2]string{{"operations", operations}, {"map", `{"0":["variables.file"]}`}},
+			"0", "a.stl", []byte("x"))
 		r := s.Client("").Request("POST", "/graphql", body)
 		r.Header.Set("Content-Type", contentType)
-		if result := s.Client("").Send(r).Want(t, 401); result.Header.Get("WWW-Authenticate") != "Bearer" || !strings.Contains(string(result.Bytes), `"UNAUTHENTICATED"`) {
+		if result := s.Client("").Send(r).Want(t, 401); result.Header.Get("WWW-Authenticate") != "Bearer" ||
+			!strings.Contains(string(result.Bytes), `"UNAUTHENTICATED"`) {
 			t.Errorf("with no token: %v %s", result.Header, result.Bytes)
 		}
 		servertest.NothingLeft(t, s, 0)
@@ -74,23 +78,27 @@ func TestGraphQLErrors(t *testing.T) {
 			code      string
 			field     string
 		}{
-			"no syntax":                    {"{", nil, "GRAPHQL_PARSE_FAILED", ""},
-			"no field":                     {"{ nothing }", nil, "GRAPHQL_VALIDATION_FAILED", ""},
-			"a text for an id":             {`{ file(id: "x") { id } }`, nil, "BAD_USER_INPUT", "id"},
-			"a text in a variable":         {`query ($id: ID!) { file(id: $id) { id } }`, map[string]any{"id": "x"}, "BAD_USER_INPUT", "id"},
-			"a variable left out":          {`query ($id: ID!) { file(id: $id) { id } }`, nil, "BAD_USER_INPUT", "id"},
-			"a missing file":               {`{ file(id: 5) { id } }`, nil, "NOT_FOUND", ""},
-			"a text for an upload":         {`mutation ($f: Upload!) { uploadFile(input: {file: $f}) { file { id } } }`, map[string]any{"f": "x"}, "BAD_USER_INPUT", "file"},
-			"a huge id":                    {`{ file(id: 99999999999999999999) { id } }`, nil, "GRAPHQL_VALIDATION_FAILED", ""},
-			"a nested id":                  {`mutation { finalizeFiles(input: {files: [{id: "x"}], target: {type: THING, id: 1}}) { files { id } } }`, nil, "BAD_USER_INPUT", "files[0].id"},
-			"a blank name":                 {`mutation { createThing(input: {name: " ", license: CC, category: "Art"}) { thing { id } } }`, nil, "BAD_USER_INPUT", "name"},
-			"a NUL":                        {"mutation ($n: String!) { createThing(input: {name: $n, license: CC, category: \"Art\"}) { thing { id } } }", map[string]any{"n": "a\x00b"}, "BAD_USER_INPUT", "name"},
-			"a line break in a name":       {"mutation ($n: String!) { createThing(input: {name: $n, license: CC, category: \"Art\"}) { thing { id } } }", map[string]any{"n": "a\nb"}, "BAD_USER_INPUT", "name"},
-			"a line break after a name":    {"mutation ($n: String!) { createThing(input: {name: $n, license: CC, category: \"none\"}) { thing { id } } }", map[string]any{"n": "a\r\n"}, "BAD_USER_INPUT", "category"},
-			"an overridden direction":      {"mutation ($n: String!) { createThing(input: {name: $n, license: CC, category: \"Art\"}) { thing { id } } }", map[string]any{"n": "a\u202eb"}, "BAD_USER_INPUT", "name"},
-			"a bell in a user's name":      {"mutation { updateProfile(input: {firstName: \"a\\u0007\"}) { user { id } } }", nil, "BAD_USER_INPUT", "firstName"},
-			"a tab in a collection's name": {"mutation { createCollection(input: {name: \"a\\tb\"}) { collection { id } } }", nil, "BAD_USER_INPUT", "name"},
-			"too costly":                   {`{ me { downloads(first: 100) { nodes { thing { files { creator { downloads(first: 100) { nodes { createdAt } } } } } } } } }`, nil, "TOO_LARGE", ""},
+			"no syntax":        {"{", nil, "GRAPHQL_PARSE_FAILED", ""},
+			"no field":         {"{ nothing }", nil, "GRAPHQL_VALIDATION_FAILED", ""},
+			"a text for an id": {`{ file(id: "x") { id } }`, nil, "BAD_USER_INPUT", "id"},
+			"a text in a variable": {`query ($id: ID!) { file(id: $id) { id } }`, map[string]any{"id": "x"},
+				"BAD_USER_INPUT", "id"},
+			"a variable left out": {`query ($id: ID!) { file(id: $id) { id } }`, nil, "BAD_USER_INPUT", "id"},
+			"a missing file":      {`{ file(id: 5) { id } }`, nil, "NOT_FOUND", ""},
+			"a text for an upload": {`mutation ($f: Upload!) { uploadFile(input: {file: $f}) { file { id } } }`,
+				map[string]any{"f": "x"}, "BAD_USER_INPUT", "file"},
+			"a huge id":                 {`{ file(id: 99999999999999999999) { id } }`, nil, "GRAPHQL_VALIDATION_FAILED", ""},
+			"a nested id":               {`mutation { finalizeFiles(input: {files: [{id: "x"}], target: {type: THING, id: 1}}) { files { id } } }`, nil, "BAD_USER_INPUT", "files[0].id"},
+			"a blank name":              {`mutation { createThing(input: {name: " ", license: CC, category: "Art"}) { thing { id } } }`, nil, "BAD_USER_INPUT", "name"},
+			"a NUL":                     {"mutation ($n: String!) { createThing(input: {name: $n, license: CC, category: \"Art\"}) { thing { id } } }", map[string]any{"n": "a\x00b"}, "BAD_USER_INPUT", "name"},
+			"a line break in a name":    {"mutation ($n: String!) { createThing(input: {name: $n, license: CC, category: \"Art\"}) { thing { id } } }", map[string]any{"n": "a\nb"}, "BAD_USER_INPUT", "name"},
+			"a line break after a name": {"mutation ($n: String!) { createThing(input: {name: $n, license: CC, category: \"none\"}) { thing { id } } }", map[string]any{"n": "a\r\n"}, "BAD_USER_INPUT", "category"},
+			"an overridden direction":   {"mutation ($n: String!) { createThing(input: {name: $n, license: CC, category: \"Art\"}) { thing { id } } }", map[string]any{"n": "a\u202eb"}, "BAD_USER_INPUT", "name"},
+			"a bell in a user's name": {"mutation { updateProfile(input: {firstName: \"a\\u0007\"}) { user { id } } }", nil,
+				"BAD_USER_INPUT", "firstName"},
+			"a tab in a collection's name": {"mutation { createCollection(input: {name: \"a\\tb\"}) { collection { id } } }",
+				nil, "BAD_USER_INPUT", "name"},
+			"too costly": {`{ me { downloads(first: 100) { nodes { thing { files { creator { downloads(first: 100) { nodes { createdAt } } } } } } } } }`, nil, "TOO_LARGE", ""},
 		} {
 			r := ada.GraphQL(c.document, c.variables)
 			if r.Code() != c.code || r.Errors[0].Extensions.Field != c.field {
@@ -98,19 +106,25 @@ func TestGraphQLErrors(t *testing.T) {
 			}
 		}
 		for name, body := range map[string]string{
-			"no JSON": `{"query": SECRET`, "nothing": "", "a list": "[]", "a batch": `[{"query":"{me{id}}"}]`, "a text": `"SECRET"`, "a number for the query": `{"query":5,"operationName":"SECRET"}`,
-			"a list for the variables": `{"query":"{me{id}}","variables":["SECRET"]}`, "two values": `{"query":"{me{id}}"}{"SECRET":1}`, "bad UTF-8": "{\"query\":\"{me{id}} # SECRET \xff\"}",
-			"half a pair": `{"query":"{me{id}} # SECRET \ud800"}`, "too much": `{"query":"{me{id}}","SECRET":"` + strings.Repeat("x", 1<<20) + `"}`, "depth": strings.Repeat("[", 200_000),
+			"no JSON": `{"query": SECRET`, "nothing": "", "a list": "[]", "a batch": `[{"query":"{me{id}}"}]`,
+			"a text": `"SECRET"`, "a number for the query": `{"query":5,"operationName":"SECRET"}`,
+			"a list for the variables": `{"query":"{me{id}}","variables":["SECRET"]}`,
+			"two values":               `{"query":"{me{id}}"}{"SECRET":1}`,
+			"bad UTF-8":                "{\"query\":\"{me{id}} # SECRET \xff\"}",
+			"half a pair":              `{"query":"{me{id}} # SECRET \ud800"}`, "too much": `{"query":"{me{id}}","SECRET":"` +
+				strings.Repeat("x", 1<<20) + `"}`, "depth": strings.Repeat("[", 200_000),
 		} {
 			r := ada.Request("POST", "/graphql", body)
 			r.Header.Set("Content-Type", "application/json")
 			response := ada.Send(r).Want(t, 400)
 			var result servertest.Result
-			if err := json.Unmarshal(response.Bytes, &result); err != nil || servertest.CodeStatus[result.Code()] != 400 || strings.Contains(string(response.Bytes), "SECRET") {
+			if err := json.Unmarshal(response.Bytes, &result); err != nil || servertest.CodeStatus[result.Code()] != 400 ||
+				strings.Contains(string(response.Bytes), "SECRET") {
 				t.Errorf("%s: %s", name, response.Bytes)
 			}
 		}
-		for status, r := range map[int]*http.Request{405: ada.Request("PUT", "/graphql", "{}"), 415: ada.Request("POST", "/graphql", `{"query":"{me{id}}"}`)} {
+		for status, r := range map[int]*http.Request{405: ada.Request("PUT", "/graphql", "{}"),
+			415: ada.Request("POST", "/graphql", `{"query":"{me{id}}"}`)} {
 			r.Header.Set("Content-Type", "text/plain")
 			if response := ada.Send(r).Want(t, status); !strings.Contains(string(response.Bytes), `"BAD_USER_INPUT"`) {
 				t.Errorf("%d: %s", status, response.Bytes)
@@ -121,7 +135,8 @@ func TestGraphQLErrors(t *testing.T) {
 			r.Header.Set("Content-Type", "application/json")
 			r.Header.Set("Content-Encoding", "GZIP")
 			response := ada.Send(r).Want(t, 415)
-			if response.Header.Get("Accept-Encoding") != "identity" || !strings.Contains(string(response.Bytes), "Content-Encoding: gzip is not supported") {
+			if response.Header.Get("Accept-Encoding") != "identity" || !strings.Contains(string(response.Bytes),
+				"Content-Encoding: gzip is not supported") {
 				t.Errorf("a compressed body of %s: %v %s", path, response.Header, response.Bytes)
 			}
 		}
@@ -153,16 +168,19 @@ func TestChunkedUploadIsNotHeld(t *testing.T) {
 	ada.Get("/users/me").Want(t, 200) // the first request initializes more
 	for face, before := range map[string]string{
 		"/files/0/uploadFile": "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.bin\"\r\n\r\n",
-		"/graphql": "--b\r\nContent-Disposition: form-data; name=\"operations\"\r\n\r\n{\"query\":" + servertest.MustJSON(servertest.UploadChange) + ",\"variables\":{\"file\":null}}\r\n" +
+		"/graphql": "--b\r\nContent-Disposition: form-data; name=\"operations\"\r\n\r\n{\"query\":" +
+			servertest.MustJSON(servertest.UploadChange) + ",\"variables\":{\"file\":null}}\r\n" +
 			"--b\r\nContent-Disposition: form-data; name=\"map\"\r\n\r\n{\"0\":[\"variables.file\"]}\r\n--b\r\nContent-Disposition: form-data; name=\"0\"; filename=\"a.bin\"\r\n\r\n",
 	} {
 		var start, end runtime.MemStats
 		runtime.ReadMemStats(&start)
-		r := ada.Request("POST", face, io.MultiReader(strings.NewReader(before), &pour{size}, strings.NewReader("\r\n--b--\r\n")))
+		r := ada.Request("POST", face, io.MultiReader(strings.NewReader(before), &pour{size},
+			strings.NewReader("\r\n--b--\r\n")))
 		r.Header.Set("Content-Type", "multipart/form-data; boundary=b")
 		response := ada.Send(r)
 		runtime.ReadMemStats(&end)
-		if want := map[bool]int{true: 200, false: 400}[face == "/graphql"]; response.StatusCode != want || !strings.Contains(string(response.Bytes), "too large") {
+		if want := map[bool]int{true: 200, false: 400}[face == "/graphql"]; response.StatusCode != want ||
+			!strings.Contains(string(response.Bytes), "too large") {
 			t.Errorf("%s: %d %s", face, response.StatusCode, response.Bytes)
 		}
 		// Everything that client and server have allocated, including what was collected.
@@ -179,9 +197,11 @@ func TestFileNames(t *testing.T) {
 		ada := s.User("ada")
 		for given, want := range map[string]string{
 			"Größe 3°.stl": "Größe 3°.stl", "机器.STL": "机器.STL", "../../etc/passwd": "passwd", `C:\models\a.stl`: "a.stl",
-			"a\tb\u202elts.exe": "ablts.exe", strings.Repeat("ä", 200) + ".stl": strings.Repeat("ä", 125) + ".stl", "🦊.stl": "🦊.stl",
+			"a\tb\u202elts.exe": "ablts.exe", strings.Repeat("ä", 200) + ".stl": strings.Repeat("ä", 125) + ".stl",
+			"🦊.stl": "🦊.stl",
 		} {
-			body := fmt.Sprintf("--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"%s\"\r\n\r\nx\r\n--b--\r\n", strings.ReplaceAll(given, `\`, `\\`))
+			body := fmt.Sprintf("--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"%s\"\r\n\r\nx\r\n--b--\r\n",
+				strings.ReplaceAll(given, `\`, `\\`))
 			r := ada.Request("POST", "/files/0/uploadFile", body)
 			r.Header.Set("Content-Type", "multipart/form-data; boundary=b")
 			var up struct{ ID int64 }
@@ -205,7 +225,8 @@ func TestDeclaredImage(t *testing.T) {
 			t.Errorf("a model: got %s %+v, want BAD_USER_INPUT of kind", r.Data, r.Errors)
 		}
 		servertest.NothingLeft(t, s, 0)
-		if r := ada.GraphQLUpload(upload, map[string]any{"f": nil}, "f", "a.png", image); len(r.Errors) > 0 || !strings.Contains(string(r.Data), `"IMAGE"`) {
+		if r := ada.GraphQLUpload(upload, map[string]any{"f": nil}, "f", "a.png", image); len(r.Errors) > 0 ||
+			!strings.Contains(string(r.Data), `"IMAGE"`) {
 			t.Errorf("an image: got %s %+v, want IMAGE", r.Data, r.Errors)
 		}
 		ada.PostForm("/files/0/uploadFile", [][2]string{{"type", "image"}}, "file", "a.stl", model).Want(t, 200)

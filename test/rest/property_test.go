@@ -28,7 +28,8 @@ type restOperation struct {
 	inBody       []string
 }
 
-func newRestWorld(tb testing.TB, s *servertest.Server, ids map[string]any, callers map[string]*servertest.Client) *restWorld {
+func newRestWorld(tb testing.TB, s *servertest.Server, ids map[string]any,
+	callers map[string]*servertest.Client) *restWorld {
 	tb.Helper()
 	var described struct {
 		Paths map[string]map[string]struct {
@@ -61,7 +62,10 @@ func newRestWorld(tb testing.TB, s *servertest.Server, ids map[string]any, calle
 			w.operations = append(w.operations, op)
 		}
 	}
-	slices.SortFunc(w.operations, func(a, b restOperation) int { return strings.Compare(a.method+a.path, b.method+b.path) })
+	slices.SortFunc(w.operations, func(a, b restOperation) int {
+		return strings.Compare(a.method+a.path,
+			b.method+b.path)
+	})
 	if len(w.operations) < 50 {
 		tb.Fatalf("only %d operations are described", len(w.operations))
 	}
@@ -76,7 +80,8 @@ func (w *restWorld) text() *rapid.Generator[string] {
 	}
 	slices.Sort(known)
 	return rapid.OneOf(
-		rapid.SampledFrom(known), rapid.SampledFrom(servertest.HostileTexts), rapid.String(), rapid.StringMatching(`-?[0-9]{1,20}(\.[0-9]+)?(e[0-9]+)?`),
+		rapid.SampledFrom(known), rapid.SampledFrom(servertest.HostileTexts), rapid.String(),
+		rapid.StringMatching(`-?[0-9]{1,20}(\.[0-9]+)?(e[0-9]+)?`),
 		rapid.StringMatching(`(now|20[0-9][0-9]-[01][0-9]-[0-3][0-9])(\|\|)?([+-][0-9]{1,5}[yMwdhms]|/[yMwdhms]){0,3}`),
 		rapid.StringMatching(`[a-z"'*%_\\(){}:|&!<>\- ]{0,30}`),
 	)
@@ -91,7 +96,8 @@ func (w *restWorld) value(depth int) *rapid.Generator[any] {
 	}
 	if depth > 0 {
 		kinds = append(kinds, rapid.Map(rapid.SliceOfN(w.value(depth-1), 0, 4), func(list []any) any { return list }),
-			rapid.Map(rapid.MapOfN(rapid.SampledFrom([]string{"id", "rank", "name", "target_id", ""}), w.value(depth-1), 0, 4), func(m map[string]any) any { return m }))
+			rapid.Map(rapid.MapOfN(rapid.SampledFrom([]string{"id", "rank", "name", "target_id", ""}), w.value(depth-1), 0, 4),
+				func(m map[string]any) any { return m }))
 	}
 	return rapid.OneOf(kinds...)
 }
@@ -156,13 +162,15 @@ func (w *restWorld) ask(t *rapid.T) {
 	}
 	response := c.Send(r)
 	if response.StatusCode >= 500 || response.StatusCode >= 400 && response.Header.Get("X-Error") == "" {
-		t.Fatalf("%s %s, by %s, %s %.500q: %d %.300s", op.method, path, who, contentType, body, response.StatusCode, response.Bytes)
+		t.Fatalf("%s %s, by %s, %s %.500q: %d %.300s", op.method, path, who, contentType, body, response.StatusCode,
+			response.Bytes)
 	}
 }
 
 func startRestWorld(t *testing.T, s *servertest.Server) *restWorld {
 	ada, bob := s.User("ada"), s.User("bob")
-	return newRestWorld(t, s, servertest.FullThing(t, s, ada, bob), map[string]*servertest.Client{"ada": ada, "bob": bob, "eve": s.User("eve"), "nobody": s.Client("")})
+	return newRestWorld(t, s, servertest.FullThing(t, s, ada, bob), map[string]*servertest.Client{"ada": ada, "bob": bob,
+		"eve": s.User("eve"), "nobody": s.Client("")})
 }
 
 // TestAnyRESTInput checks that no input of any REST operation causes a 5xx status, or a response

@@ -36,7 +36,8 @@ func TestRefusedWithoutReadingTheBody(t *testing.T) {
 		}{
 			{"/files/0/uploadFile", "", 401, "Unauthorized"}, {"/graphql", "", 401, `"UNAUTHENTICATED"`},
 			{"/files/0/uploadFile", "my_bad", 401, "Unauthorized"}, {"/graphql", "my_bad", 401, `"UNAUTHENTICATED"`},
-			{"/files/0/uploadFile", reads, 403, "Forbidden"}, {"/files/0/nowhere", writes, 404, "Not Found"}, {"/files/1", writes, 405, "Method Not Allowed"},
+			{"/files/0/uploadFile", reads, 403, "Forbidden"}, {"/files/0/nowhere", writes, 404, "Not Found"},
+			{"/files/1", writes, 405, "Method Not Allowed"},
 		} {
 			for way, body := range never {
 				t.Run(fmt.Sprintf("%s %d %s", c.path, c.want, way), func(t *testing.T) {
@@ -62,7 +63,8 @@ func TestTooManyWithoutTheBody(t *testing.T) {
 					ada.Get("/files/1").Want(t, 404)
 					r, closed := servertest.Unsent(t, s, "POST", path, ada.Token, body.headers, body.beginning)
 					h := r.Header
-					if r.StatusCode != 429 || h.Get("Retry-After") == "" || h.Get("RateLimit-Policy") != `"default";q=1;w=300` || !strings.HasPrefix(h.Get("RateLimit"), `"default";r=0;t=`) || !closed() {
+					if r.StatusCode != 429 || h.Get("Retry-After") == "" || h.Get("RateLimit-Policy") != `"default";q=1;w=300` ||
+						!strings.HasPrefix(h.Get("RateLimit"), `"default";r=0;t=`) || !closed() {
 						t.Errorf("%d %v", r.StatusCode, h)
 					}
 				})
@@ -76,7 +78,8 @@ func TestTooManyWithoutTheBody(t *testing.T) {
 func TestRefusalReachesSender(t *testing.T) {
 	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
-		body := "--b\r\nContent-Disposition: form-data; name=\"upload\"; filename=\"cube.stl\"\r\n\r\n" + strings.Repeat("x", 3<<20) + "\r\n--b--\r\n"
+		body := "--b\r\nContent-Disposition: form-data; name=\"upload\"; filename=\"cube.stl\"\r\n\r\n" +
+			strings.Repeat("x", 3<<20) + "\r\n--b--\r\n"
 		for i := range 10 {
 			t.Run(fmt.Sprint(i), func(t *testing.T) {
 				t.Parallel()
@@ -150,13 +153,15 @@ func TestRefusedUploadIsNotDrained(t *testing.T) {
 	const size = 512 << 20
 	s := servertest.Start(t, "sqlite")
 	for _, path := range []string{"/files/0/uploadFile", "/graphql"} {
-		for way, head := range map[string]string{"with length": fmt.Sprintf("Content-Length: %d\r\n", size), "in chunks": "Transfer-Encoding: chunked\r\n"} {
+		for way, head := range map[string]string{"with length": fmt.Sprintf("Content-Length: %d\r\n", size),
+			"in chunks": "Transfer-Encoding: chunked\r\n"} {
 			conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			_ = conn.SetDeadline(time.Now().Add(servertest.Hung))
-			fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\n%s\r\n", path, head)
+			fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\n%s\r\n",
+				path, head)
 			answered := make(chan string, 1)
 			go func() {
 				line, err := bufio.NewReader(conn).ReadString('\n')

@@ -37,7 +37,8 @@ func TestSlashes(t *testing.T) {
 				}
 			}
 		}
-		for _, path := range []string{"/files/0/finalizefiles", "/files//1", "/nowhere", "/files/1/download/now", "/things/1/../1"} {
+		for _, path := range []string{"/files/0/finalizefiles", "/files//1", "/nowhere", "/files/1/download/now",
+			"/things/1/../1"} {
 			r := w.Ada.Do("GET", path, nil)
 			if r.StatusCode != 404 && r.StatusCode != 405 {
 				t.Errorf("GET %s: %d, want 404", path, r.StatusCode)
@@ -76,14 +77,19 @@ func TestBodyFormatIsDetected(t *testing.T) {
 			}
 			return w.Ada.Send(r)
 		}
-		for _, contentType := range []string{"application/x-www-form-urlencoded", "", "application/json", "text/plain; charset=utf-8", "multipart/form-data"} {
-			for _, body := range []string{`{"name":"A","license":"cc","category":"Art"}`, "\ufeff {\"name\":\"A\",\"license\":\"cc\",\"category\":2}\n", "name=A&license=cc&category=Art&tags[]=x&tags[]=y"} {
-				if o := servertest.ReadObject(t, send("/things/", contentType, body)); o["name"] != "A" || o["is_published"] != 0.0 {
+		for _, contentType := range []string{"application/x-www-form-urlencoded", "", "application/json",
+			"text/plain; charset=utf-8", "multipart/form-data"} {
+			for _, body := range []string{`{"name":"A","license":"cc","category":"Art"}`,
+				"\ufeff {\"name\":\"A\",\"license\":\"cc\",\"category\":2}\n", "name=A&license=cc&category=Art&tags[]=x&tags[]=y"} {
+				if o := servertest.ReadObject(t, send("/things/", contentType, body)); o["name"] != "A" ||
+					o["is_published"] != 0.0 {
 					t.Errorf("%q as %q: got name %v, want A", body, contentType, o["name"])
 				}
 			}
-			for _, body := range []string{"tags[]=x&tags[]=y", "tags[1]=y&tags[0]=x", "tags%5B10%5D=y&tags%5B9%5D=x", "tags=x&tags=y", "tags=x,+y,"} {
-				if o := servertest.ReadObject(t, send("/things/", contentType, "name=A&license=cc&category=Art&"+body)); tagNames(o) != "x y" {
+			for _, body := range []string{"tags[]=x&tags[]=y", "tags[1]=y&tags[0]=x", "tags%5B10%5D=y&tags%5B9%5D=x",
+				"tags=x&tags=y", "tags=x,+y,"} {
+				if o := servertest.ReadObject(t, send("/things/", contentType, "name=A&license=cc&category=Art&"+body)); tagNames(
+					o) != "x y" {
 					t.Errorf("%q as %q: the tags are %v, want x and y", body, contentType, o["tags"])
 				}
 			}
@@ -100,14 +106,16 @@ func TestBodyFormatIsDetected(t *testing.T) {
 			t.Errorf("multipart: got license %v, want GNU - GPL", o["license"])
 		}
 		for _, tags := range [][2]string{{"tags[]", "tags[]"}, {"tags[0]", "tags[1]"}, {"tags", "tags"}} {
-			form, contentType := servertest.Form([][2]string{{"name", "A"}, {"license", "gpl"}, {"category", "art"}, {tags[0], "x"}, {tags[1], "y"}}, "", "", nil)
+			form, contentType := servertest.Form([][2]string{{"name", "A"}, {"license", "gpl"}, {"category", "art"},
+				{tags[0], "x"}, {tags[1], "y"}}, "", "", nil)
 			if o := servertest.ReadObject(t, send("/things", contentType, string(form))); tagNames(o) != "x y" {
 				t.Errorf("multipart with %s: the tags are %v, want x and y", tags, o["tags"])
 			}
 		}
 		// PHP and jQuery encode lists of objects like this.
 		pending := w.Ada.Upload("late.stl", servertest.Mesh(t, "hschendel_simple_ascii.stl"))
-		nested := fmt.Sprintf("target_id=%d&target_type=thing&pending_uploads%%5B0%%5D%%5Bid%%5D=%d&pending_uploads[0][rank]=7", w.Thing, pending)
+		nested := fmt.Sprintf(
+			"target_id=%d&target_type=thing&pending_uploads%%5B0%%5D%%5Bid%%5D=%d&pending_uploads[0][rank]=7", w.Thing, pending)
 		send("/files/0/FinalizeFiles", "application/x-www-form-urlencoded", nested).Want(t, 200)
 		if o := servertest.ReadObject(t, send(fmt.Sprintf("/files/%d/finalize", pending), "", "")); o["rank"] != 7.0 {
 			t.Errorf("FinalizeFiles by a form: got %v, want rank 7", o)
@@ -118,7 +126,8 @@ func TestBodyFormatIsDetected(t *testing.T) {
 		}
 		for name, wrong := range map[string]string{
 			"license": `{"name":"A","category":"Art"}`, "name": `{"license":"cc","category":"Art"}`,
-			"is_wip": `{"name":"A","license":"cc","category":"Art","is_wip":"maybe"}`, "tags": `{"name":"A","license":"cc","category":"Art","tags":[{}]}`,
+			"is_wip": `{"name":"A","license":"cc","category":"Art","is_wip":"maybe"}`,
+			"tags":   `{"name":"A","license":"cc","category":"Art","tags":[{}]}`,
 		} {
 			r := send("/things/", "", wrong).Want(t, 400)
 			var e struct{ Message string }
@@ -136,12 +145,16 @@ func TestLicences(t *testing.T) {
 		ada := s.User("ada")
 		for code, name := range map[string]string{
 			"cc": "Creative Commons - Attribution", "cc-sa": "Creative Commons - Attribution - Share Alike",
-			"cc-nd": "Creative Commons - Attribution - No Derivatives", "cc-nc": "Creative Commons - Attribution - Non-Commercial",
-			"cc-nc-sa": "Creative Commons - Attribution - Non-Commercial - Share Alike", "cc-nc-nd": "Creative Commons - Attribution - Non-Commercial - No Derivatives",
-			"pd0": "Creative Commons - Public Domain Dedication", "gpl": "GNU - GPL", "lgpl": "GNU - LGPL", "bsd": "BSD License",
+			"cc-nd":    "Creative Commons - Attribution - No Derivatives",
+			"cc-nc":    "Creative Commons - Attribution - Non-Commercial",
+			"cc-nc-sa": "Creative Commons - Attribution - Non-Commercial - Share Alike",
+			"cc-nc-nd": "Creative Commons - Attribution - Non-Commercial - No Derivatives",
+			"pd0":      "Creative Commons - Public Domain Dedication", "gpl": "GNU - GPL", "lgpl": "GNU - LGPL",
+			"bsd": "BSD License",
 		} {
 			for _, written := range []string{code, strings.ReplaceAll(code, "-", ""), name} {
-				o := servertest.ReadObject(t, ada.Do("POST", "/things/", servertest.Object{"name": "A", "license": written, "category": "Tools"}))
+				o := servertest.ReadObject(t, ada.Do("POST", "/things/", servertest.Object{"name": "A", "license": written,
+					"category": "Tools"}))
 				if o["license"] != name || o["allows_derivatives"] != !strings.Contains(code, "nd") {
 					t.Errorf("%q: %v, derivatives %v; want %q", written, o["license"], o["allows_derivatives"], name)
 				}
@@ -152,22 +165,33 @@ func TestLicences(t *testing.T) {
 		old := ada.Thing("Old")
 		path := fmt.Sprint("/things/", old)
 		for _, c := range []struct{ written, created, changed string }{
-			{"gpl3", "GNU - GPL", "GNU - GPL"}, {"lgpl-2.1", "GNU - LGPL", "GNU - LGPL"}, {"cc-by-nc-sa-4.0", "Creative Commons - Attribution - Non-Commercial - Share Alike", "Creative Commons - Attribution - Non-Commercial - Share Alike"},
-			{"CC0 1.0", "Creative Commons - Public Domain Dedication", "Creative Commons - Public Domain Dedication"}, {"c", "Creative Commons - Attribution - Non-Commercial - No Derivatives", "BSD License"}, {"CC-NC-SA-ND", "Creative Commons - Attribution - Non-Commercial - No Derivatives", "Creative Commons - Attribution - Non-Commercial - No Derivatives"},
-			{"noncommercial", "Creative Commons - Attribution - Non-Commercial", "Creative Commons - Attribution - Non-Commercial"}, {"mine", "Creative Commons - Attribution - Non-Commercial - No Derivatives", "BSD License"}, {"", "", "BSD License"},
+			{"gpl3", "GNU - GPL", "GNU - GPL"}, {"lgpl-2.1", "GNU - LGPL", "GNU - LGPL"},
+			{"cc-by-nc-sa-4.0", "Creative Commons - Attribution - Non-Commercial - Share Alike",
+				"Creative Commons - Attribution - Non-Commercial - Share Alike"},
+			{"CC0 1.0", "Creative Commons - Public Domain Dedication", "Creative Commons - Public Domain Dedication"},
+			{"c", "Creative Commons - Attribution - Non-Commercial - No Derivatives", "BSD License"},
+			{"CC-NC-SA-ND", "Creative Commons - Attribution - Non-Commercial - No Derivatives",
+				"Creative Commons - Attribution - Non-Commercial - No Derivatives"},
+			{"noncommercial", "Creative Commons - Attribution - Non-Commercial",
+				"Creative Commons - Attribution - Non-Commercial"},
+			{"mine", "Creative Commons - Attribution - Non-Commercial - No Derivatives", "BSD License"}, {"", "", "BSD License"},
 		} {
 			ada.Do("PATCH", path, servertest.Object{"license": "bsd"}).Want(t, 200)
 			if c.created != "" {
-				if o := servertest.ReadObject(t, ada.Do("POST", "/things/", servertest.Object{"name": "A", "license": c.written, "category": "Tools"})); o["license"] != c.created {
+				if o := servertest.ReadObject(t, ada.Do("POST", "/things/", servertest.Object{"name": "A", "license": c.written,
+					"category": "Tools"})); o["license"] != c.created {
 					t.Errorf("POST with %q: %v, want %q", c.written, o["license"], c.created)
 				}
 			}
-			if o := servertest.ReadObject(t, ada.Do("PATCH", path, servertest.Object{"license": c.written})); o["license"] != c.changed {
+			if o := servertest.ReadObject(t,
+				ada.Do("PATCH", path, servertest.Object{"license": c.written})); o["license"] != c.changed {
 				t.Errorf("PATCH with %q: %v, want %q", c.written, o["license"], c.changed)
 			}
 		}
 		// A list with a license is accepted as the license.
-		if o := servertest.ReadObject(t, ada.Do("PATCH", path, servertest.Object{"license": []string{"cc-nc"}})); o["license"] != "Creative Commons - Attribution - Non-Commercial" {
+		if o := servertest.ReadObject(t,
+			ada.Do("PATCH", path,
+				servertest.Object{"license": []string{"cc-nc"}})); o["license"] != "Creative Commons - Attribution - Non-Commercial" {
 			t.Errorf("PATCH with a list: got license %v, want Attribution - Non-Commercial", o["license"])
 		}
 	})
@@ -212,9 +236,11 @@ func shape(base string, o servertest.Object, fields string) (faults []string) {
 		_, isArray := v.([]any)
 		_, isObject := v.(servertest.Object)
 		ok := map[string]bool{
-			"int": isNumber && number == float64(int64(number)), "flag": isNumber && (number == 0 || number == 1), "string": isText, "bool": isBool,
-			"array": isArray, "object": isObject, "null": v == nil, "time": wireTime.MatchString(text), "filetime": fileTime.MatchString(text),
-			"address": strings.HasPrefix(text, base+"/"),
+			"int": isNumber && number == float64(int64(number)), "flag": isNumber && (number == 0 || number == 1),
+			"string": isText, "bool": isBool,
+			"array": isArray, "object": isObject, "null": v == nil, "time": wireTime.MatchString(text),
+			"filetime": fileTime.MatchString(text),
+			"address":  strings.HasPrefix(text, base+"/"),
 		}[short]
 		if !there || !ok && !(nullable && v == nil) {
 			faults = append(faults, fmt.Sprintf("%s: %v is no %s", name, v, kind))
@@ -233,7 +259,8 @@ func shape(base string, o servertest.Object, fields string) (faults []string) {
 func TestShapes(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := servertest.NewWorld(t, s)
-		picture, paper := w.Ada.Upload("a.png", servertest.Mesh(t, "lib3mf_thumbnail.png")), w.Ada.Upload("a.pdf", servertest.Mesh(t, "own_assembly.pdf"))
+		picture, paper := w.Ada.Upload("a.png", servertest.Mesh(t, "lib3mf_thumbnail.png")),
+			w.Ada.Upload("a.pdf", servertest.Mesh(t, "own_assembly.pdf"))
 		bare := w.Ada.Thing("Bare")
 		w.Ada.Finalize("thing", w.Thing, picture, paper).Want(t, 200)
 		check := func(what string, o any, fields string) servertest.Object {
@@ -248,13 +275,15 @@ func TestShapes(t *testing.T) {
 			return in
 		}
 		for _, id := range []int64{w.Thing, w.Draft, bare} {
-			thing := check(fmt.Sprint("thing ", id), servertest.ReadObject(t, w.Ada.Get(fmt.Sprintf("/things/%d", id))), thingFields)
+			thing := check(fmt.Sprint("thing ", id), servertest.ReadObject(t, w.Ada.Get(fmt.Sprintf("/things/%d", id))),
+				thingFields)
 			check("creator", thing["creator"], userFields)
 			if thing["details"] == "" {
 				t.Error("details are empty")
 			}
 			zip, education := thing["zip_data"].(servertest.Object), thing["education"].(servertest.Object)
-			for name, v := range map[string]any{"files": zip["files"], "images": zip["images"], "grades": education["grades"], "subjects": education["subjects"]} {
+			for name, v := range map[string]any{"files": zip["files"], "images": zip["images"], "grades": education["grades"],
+				"subjects": education["subjects"]} {
 				if _, ok := v.([]any); !ok {
 					t.Errorf("%s of thing %d: got %v, want an array", name, id, v)
 				}
@@ -263,21 +292,24 @@ func TestShapes(t *testing.T) {
 				t.Errorf("default_image of thing %d: got %v, want one only of thing %d", id, image, w.Thing)
 			} else if image != nil {
 				sizes := check("default_image", image, imageFields)["sizes"].([]any)
-				if len(sizes) != 15 || sizes[12].(servertest.Object)["type"] != "display" || sizes[12].(servertest.Object)["size"] != "large" {
+				if len(sizes) != 15 || sizes[12].(servertest.Object)["type"] != "display" ||
+					sizes[12].(servertest.Object)["size"] != "large" {
 					t.Errorf("got sizes %v, want 15, and number 12 display, large", sizes)
 				}
 			}
 		}
 		for _, id := range []int64{w.Public, w.Hidden, picture, paper, w.Pending} {
 			f := check(fmt.Sprint("file ", id), servertest.ReadObject(t, w.Ada.Get(fmt.Sprintf("/files/%d", id))), fileFields)
-			if (f["direct_url"] == nil) != (id == paper) || (f["default_image"] != nil) != (id == picture) || f["threejs_url"] != "" {
+			if (f["direct_url"] == nil) != (id == paper) || (f["default_image"] != nil) != (id == picture) ||
+				f["threejs_url"] != "" {
 				t.Errorf("file %d: direct_url %v, default_image %v", id, f["direct_url"], f["default_image"])
 			}
 			public, _, signed := strings.Cut(f["public_url"].(string), "?")
 			if signed != (id == w.Hidden || id == w.Pending) {
 				t.Errorf("file %d: public_url %v", id, f["public_url"])
 			}
-			if f["url"] != fmt.Sprintf("%s/files/%d", s.URL, id) || f["download_url"] != fmt.Sprintf("%s/files/%d/download", s.URL, id) || public != fmt.Sprintf("%s/download:%d", s.URL, id) {
+			if f["url"] != fmt.Sprintf("%s/files/%d", s.URL, id) || f["download_url"] != fmt.Sprintf("%s/files/%d/download",
+				s.URL, id) || public != fmt.Sprintf("%s/download:%d", s.URL, id) {
 				t.Errorf("file %d: addresses %v %v %v", id, f["url"], f["download_url"], f["public_url"])
 			}
 			for _, address := range []any{f["direct_url"], f["thumbnail"]} {
@@ -331,7 +363,8 @@ func TestPages(t *testing.T) {
 			next = ""
 			for _, link := range strings.Split(r.Header.Get("Link"), ", ") {
 				address, rel, _ := strings.Cut(strings.TrimPrefix(link, "<"), `>; rel="`)
-				if !strings.HasPrefix(address, s.URL+"/users/me/downloads/?") || !strings.Contains(address, "access_token="+ada.Token) || !strings.Contains(address, "keep=a") {
+				if !strings.HasPrefix(address, s.URL+"/users/me/downloads/?") ||
+					!strings.Contains(address, "access_token="+ada.Token) || !strings.Contains(address, "keep=a") {
 					t.Errorf("got link %s, want one to the same list with the token and the parameter keep", link)
 				}
 				if rel == `next"` {
@@ -345,7 +378,8 @@ func TestPages(t *testing.T) {
 		if len(seen) != 7 {
 			t.Errorf("the links lead to %d things, want 7", len(seen))
 		}
-		for query, want := range map[string]int{"page=0&per_page=2": 2, "page=-5": 7, "per_page=1000": 7, "per_page=0": 1, "page=x&per_page=y": 7, "page=99999999999999999999": 0, "page=2147483647": 0} {
+		for query, want := range map[string]int{"page=0&per_page=2": 2, "page=-5": 7, "per_page=1000": 7, "per_page=0": 1,
+			"page=x&per_page=y": 7, "page=99999999999999999999": 0, "page=2147483647": 0} {
 			var things []servertest.Object
 			ada.Get("/users/ada/downloads?"+query).Want(t, 200, &things)
 			if len(things) != want {
@@ -373,7 +407,8 @@ func TestPages(t *testing.T) {
 		_, graphCursor, _ := strings.Cut(linked.Query().Get("after"), ":")
 		for query, want := range map[string][]any{
 			"&page=2&after=garbage": second, "&page=3&after=3:garbage": third, "&after=garbage": first, "&page=2&after=": second,
-			"&page=2" + cursor: second, "&page=3" + cursor: third, "&page=1" + cursor: first, cursor: second, "&page=x" + cursor: second,
+			"&page=2" + cursor: second, "&page=3" + cursor: third, "&page=1" + cursor: first, cursor: second, "&page=x" +
+				cursor: second,
 			"&page=2&after=" + graphCursor: second, "&after=" + graphCursor: second, "&page=3&after=" + graphCursor: second,
 		} {
 			if got, _ := listed(path + query); !reflect.DeepEqual(got, want) {
@@ -390,7 +425,9 @@ func TestListsOfOnePage(t *testing.T) {
 		ada, bob := s.User("ada"), s.User("bob")
 		ids := servertest.FullThing(t, s, ada, bob)
 		thing := fmt.Sprint("/things/", ids["thing_id"])
-		for _, path := range []string{thing + "/files", thing + "/images", thing + "/tags", thing + "/categories", fmt.Sprintf("/copies/%v/images", ids["copy_id"]), "/categories", "/categories?return=complete", "/users/bob/likesids"} {
+		for _, path := range []string{thing + "/files", thing + "/images", thing + "/tags", thing + "/categories",
+			fmt.Sprintf("/copies/%v/images", ids["copy_id"]), "/categories", "/categories?return=complete",
+			"/users/bob/likesids"} {
 			sign := "?"
 			if strings.Contains(path, "?") {
 				sign = "&"
@@ -398,10 +435,12 @@ func TestListsOfOnePage(t *testing.T) {
 			r := ada.Get(path).Want(t, 200)
 			whole := string(r.Bytes)
 			var entries []any
-			if err := json.Unmarshal(r.Bytes, &entries); err != nil || r.Header.Get("Total-Count") != strconv.Itoa(len(entries)) {
+			if err := json.Unmarshal(r.Bytes, &entries); err != nil ||
+				r.Header.Get("Total-Count") != strconv.Itoa(len(entries)) {
 				t.Errorf("%s: got Total-Count %q of %d entries, %v", path, r.Header.Get("Total-Count"), len(entries), err)
 			}
-			for query, want := range map[string]string{"page=1": whole, "page=0&per_page=1": whole, "page=": whole, "page=2": "[]", "page=7&per_page=1": "[]"} {
+			for query, want := range map[string]string{"page=1": whole, "page=0&per_page=1": whole, "page=": whole,
+				"page=2": "[]", "page=7&per_page=1": "[]"} {
 				if got := string(ada.Get(path+sign+query).Want(t, 200).Bytes); got != want || whole == "[]" {
 					t.Errorf("%s%s%s: %.200s, want %.200s", path, sign, query, got, want)
 				}
@@ -434,7 +473,8 @@ func TestDeprecation(t *testing.T) {
 		} {
 			h := w.Ada.Do(c.method, c.path, nil).Header
 			links := strings.Join(h.Values("Link"), ", ")
-			announced := regexp.MustCompile(`^@\d{10}$`).MatchString(h.Get("Deprecation")) && strings.Contains(links, `rel="deprecation"`)
+			announced := regexp.MustCompile(`^@\d{10}$`).MatchString(h.Get("Deprecation")) &&
+				strings.Contains(links, `rel="deprecation"`)
 			for _, rel := range relations.FindAllStringSubmatch(links, -1) {
 				if !letters.MatchString(rel[1]) {
 					t.Errorf("%s %s: the relation %q is not of letters only", c.method, c.path, rel[1])

@@ -11,8 +11,9 @@ import (
 
 // objCube returns a cube of 12 triangles as OBJ.
 func objCube(side float64) []byte {
-	return fmt.Appendf(nil, "v 0 0 0\nv %[1]g 0 0\nv %[1]g %[1]g 0\nv 0 %[1]g 0\nv 0 0 %[1]g\nv %[1]g 0 %[1]g\nv %[1]g %[1]g %[1]g\nv 0 %[1]g %[1]g\n"+
-		"f 1 4 3 2\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n", side)
+	return fmt.Appendf(nil,
+		"v 0 0 0\nv %[1]g 0 0\nv %[1]g %[1]g 0\nv 0 %[1]g 0\nv 0 0 %[1]g\nv %[1]g 0 %[1]g\nv %[1]g %[1]g %[1]g\nv 0 %[1]g %[1]g\n"+
+			"f 1 4 3 2\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n", side)
 }
 
 // TestFiltersAndFacets checks each condition of a filter, sorting by name, and that the values of a
@@ -31,12 +32,14 @@ func TestFiltersAndFacets(t *testing.T) {
 				id := c.Upload(name, bytes)
 				uploads, uploaded = append(uploads, servertest.Object{"id": servertest.ID(id)}), append(uploaded, id)
 			}
-			c.Query(`mutation ($i: CreateThingInput!) { createThing(input: $i) { thing { id } } }`, servertest.Object{"i": servertest.Object{
-				"name": name, "license": license, "category": category, "tags": tags, "description": "A fruit.", "files": uploads,
-			}}, &made)
+			c.Query(`mutation ($i: CreateThingInput!) { createThing(input: $i) { thing { id } } }`,
+				servertest.Object{"i": servertest.Object{
+					"name": name, "license": license, "category": category, "tags": tags, "description": "A fruit.", "files": uploads,
+				}}, &made)
 			ids[name] = made.CreateThing.Thing.ID
 			if name != "draft" {
-				c.Query(`mutation ($id: ID!) { publishThing(input: {id: $id}) { thing { id } } }`, servertest.Object{"id": ids[name]}, new(any))
+				c.Query(`mutation ($id: ID!) { publishThing(input: {id: $id}) { thing { id } } }`,
+					servertest.Object{"id": ids[name]}, new(any))
 			}
 			for _, id := range uploaded {
 				if p := servertest.Settled(t, c, id); p.Mesh == nil {
@@ -47,7 +50,8 @@ func TestFiltersAndFacets(t *testing.T) {
 		create(bob, "cherry", "CC", "chess", []string{"Red", "Blue"}, map[string][]byte{"c.stl": servertest.Cube(100, 11)})
 		create(ada, "Banana", "GPL", "sculptures", []string{"Gear"}, map[string][]byte{"b.obj": objCube(50)})
 		create(ada, "apple", "CC", "math-art", []string{"Gear", "Red"}, map[string][]byte{"a.stl": servertest.Cube(10, 12)})
-		create(bob, "Date: Medjool", "PD0", "2d-art", []string{}, map[string][]byte{"d.stl": servertest.Cube(200, 12), "d.obj": objCube(5)})
+		create(bob, "Date: Medjool", "PD0", "2d-art", []string{}, map[string][]byte{"d.stl": servertest.Cube(200, 12),
+			"d.obj": objCube(5)})
 		create(ada, "draft", "CC", "math-art", []string{"Gear"}, map[string][]byte{"a.stl": servertest.Cube(10, 12)})
 
 		for filter, want := range map[string]string{
@@ -157,7 +161,9 @@ func TestUsersAreListed(t *testing.T) {
 		}
 		gone := s.User("adagone")
 		gone.Query(`mutation { deleteAccount(input: {username: "adagone"}) { deletedId } }`, nil, new(any))
-		s.Administrator().Query(`mutation { setUserRole(input: {username: "bob", role: MODERATOR, reason: "Helps."}) { user { id } } }`, nil, new(any))
+		s.Administrator().Query(
+			`mutation { setUserRole(input: {username: "bob", role: MODERATOR, reason: "Helps."}) { user { id } } }`, nil,
+			new(any))
 		servertest.PublishedThing(t, ada, "Bracket")
 		ada.Query(`mutation { followUser(input: {username: "bob"}) { user { id } } }`, nil, new(any))
 		s.Fold()
@@ -235,7 +241,8 @@ func TestFeed(t *testing.T) {
 		servertest.PublishedThing(t, bob, "Own")
 		ada.Thing("Draft")
 		ada.Query(`mutation { createCollection(input: {name: "Lamps"}) { collection { id } } }`, nil, new(any))
-		ada.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id, description: "Printed"}) { make { id } } }`, servertest.Object{"id": servertest.ID(old)}, new(any))
+		ada.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id, description: "Printed"}) { make { id } } }`,
+			servertest.Object{"id": servertest.ID(old)}, new(any))
 		servertest.PublishedThing(t, ada, "New")
 		want := "Thing New of ada, Make Printed of ada, Collection Lamps of ada, Thing Old of ada"
 		for _, first := range []int{1, 3, 10} {
@@ -246,7 +253,8 @@ func TestFeed(t *testing.T) {
 		if r := ada.GraphQL(`{ user(username: "bob") { feed { totalCount } } }`, nil); r.Code() != "FORBIDDEN" {
 			t.Errorf("the feed of another user: %+v", r)
 		}
-		s.Administrator().Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "Spam."}) { thing { id } } }`, servertest.Object{"id": servertest.ID(old)}, new(any))
+		s.Administrator().Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "Spam."}) { thing { id } } }`,
+			servertest.Object{"id": servertest.ID(old)}, new(any))
 		if got, want := feed(10), "Thing New of ada, Collection Lamps of ada"; got != want {
 			t.Errorf("after a takedown the feed is %s, want %s", got, want)
 		}
@@ -271,7 +279,8 @@ func TestFilesWithoutBytes(t *testing.T) {
 		}
 		for _, available := range []bool{true, false} {
 			if !available {
-				if _, err := servertest.OpenDB(t, s).SQL().Exec("UPDATE files SET sha256 = '', md5 = '', object_key = ''"); err != nil {
+				if _, err := servertest.OpenDB(t, s).SQL().
+					Exec("UPDATE files SET sha256 = '', md5 = '', object_key = ''"); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -53,12 +53,14 @@ func TestFiltersByID(t *testing.T) {
 		var created struct {
 			CreateCollection struct{ Collection struct{ ID string } }
 		}
-		w.Bob.Query(`mutation { createCollection(input: {name: "Secret", visibility: PRIVATE}) { collection { id } } }`, nil, &created)
+		w.Bob.Query(`mutation { createCollection(input: {name: "Secret", visibility: PRIVATE}) { collection { id } } }`, nil,
+			&created)
 		w.Bob.Query(`mutation ($c: ID!, $t: ID!) { addToCollection(input: {collectionId: $c, thingId: $t}) { collection { id } } }`,
 			servertest.Object{"c": created.CreateCollection.Collection.ID, "t": servertest.ID(thing)}, new(any))
 		var me struct{ Me struct{ ID string } }
 		w.Bob.Query(`{ me { id } }`, nil, &me)
-		for _, field := range []string{`things(filter: {collectedById: $id})`, `search(type: THINGS, filter: {collectedById: $id})`} {
+		for _, field := range []string{`things(filter: {collectedById: $id})`,
+			`search(type: THINGS, filter: {collectedById: $id})`} {
 			document := `query ($id: ID!) { list: ` + field + ` { totalCount } }`
 			if got := total(w.Bob, document, servertest.Object{"id": me.Me.ID}); got != 1 {
 				t.Errorf("%s finds %d things in the caller's private collections, want 1", field, got)

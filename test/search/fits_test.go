@@ -53,7 +53,8 @@ func TestFitsBed(t *testing.T) {
 			}
 		}
 		for field, bed := range map[string]string{
-			"fitsBed.width": "width: 0, depth: 1, height: 1", "fitsBed.depth": "width: 1, depth: 100001, height: 1", "fitsBed.height": "width: 1, depth: 1, height: -1",
+			"fitsBed.width": "width: 0, depth: 1, height: 1", "fitsBed.depth": "width: 1, depth: 100001, height: 1",
+			"fitsBed.height": "width: 1, depth: 1, height: -1",
 		} {
 			r := ada.GraphQL(`{ things(filter: {fitsBed: {`+bed+`}}) { totalCount } }`, nil)
 			if r.Code() != "BAD_USER_INPUT" || r.Errors[0].Extensions.Field != field {
@@ -64,7 +65,8 @@ func TestFitsBed(t *testing.T) {
 			settings string
 			want     int
 		}{{"supports: NO", 1}, {"supports: YES", 0}, {`printer: "\"supports\":\"no\""`, 0}} {
-			ada.Query(fmt.Sprintf(`mutation { updateThing(input: {id: %d, printSettings: {%s}}) { thing { id } } }`, thing, c.settings), nil, &struct{}{})
+			ada.Query(fmt.Sprintf(`mutation { updateThing(input: {id: %d, printSettings: {%s}}) { thing { id } } }`, thing,
+				c.settings), nil, &struct{}{})
 			if n := found("printsWithoutSupports: true"); n != c.want {
 				t.Errorf("%s: %d things print without supports, want %d", c.settings, n, c.want)
 			}

@@ -40,7 +40,8 @@ var weights = map[string]float64{"download": 1, "collect": 2, "like": 3, "make":
 
 func newTown(t *testing.T, s *servertest.Server, things int, users ...string) *town {
 	t.Helper()
-	w := &town{s: s, db: servertest.OpenDB(t, s), users: make(map[string]*servertest.Client), files: make(map[int64]int64), collections: make(map[string]string), began: time.Now().UTC()}
+	w := &town{s: s, db: servertest.OpenDB(t, s), users: make(map[string]*servertest.Client), files: make(map[int64]int64),
+		collections: make(map[string]string), began: time.Now().UTC()}
 	for _, name := range append(users, "ada") {
 		w.users[name] = s.User(name)
 	}
@@ -76,14 +77,16 @@ func (w *town) do(t *testing.T, e event) {
 		c.Query(`mutation ($c: ID!, $id: ID!) { addToCollection(input: {collectionId: $c, thingId: $id}) { collection { id } } }`, servertest.Object{"c": w.collections[e.who+id], "id": id}, new(any))
 	case "make":
 		table, column = "makes", "published_at"
-		c.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { id } } }`, servertest.Object{"id": id}, new(any))
+		c.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { id } } }`, servertest.Object{"id": id},
+			new(any))
 	}
 	w.events = append(w.events, e)
 	if e.ago == 0 {
 		return
 	}
 	at := w.began.AddDate(0, 0, -e.ago).Format("2006-01-02 15:04:05.000000-07:00")
-	done, err := w.db.SQL().Exec("UPDATE " + table + " SET " + column + " = '" + at + "' WHERE id = (SELECT max(id) FROM " + table + ")")
+	done, err := w.db.SQL().Exec("UPDATE " + table + " SET " + column + " = '" + at +
+		"' WHERE id = (SELECT max(id) FROM " + table + ")")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +141,8 @@ func (w *town) expected(thing int64, at time.Time) (score float64, days []popula
 		day, _ := time.Parse(time.DateOnly, k.day)
 		points := float64(n) * weights[k.who] * math.Exp2(-at.Sub(day).Hours()/24/14)
 		score += points
-		days = append(days, popularityDay{k.day, map[string]string{"download": "DOWNLOAD", "collect": "COLLECT", "like": "LIKE", "make": "MAKE"}[k.who], n, int(weights[k.who]), points})
+		days = append(days, popularityDay{k.day, map[string]string{"download": "DOWNLOAD", "collect": "COLLECT",
+			"like": "LIKE", "make": "MAKE"}[k.who], n, int(weights[k.who]), points})
 	}
 	slices.SortFunc(days, func(a, b popularityDay) int {
 		return cmp.Or(-cmp.Compare(a.Day, b.Day), cmp.Compare(b.Weight, a.Weight))
@@ -160,7 +164,8 @@ func (w *town) explained(t *testing.T, admin *servertest.Client) {
 				}
 			}
 		}
-		admin.Query(`query ($id: ID!) { thing(id: $id) { popularity { score days { day event users weight points } } } }`, servertest.Object{"id": servertest.ID(thing)}, &got)
+		admin.Query(`query ($id: ID!) { thing(id: $id) { popularity { score days { day event users weight points } } } }`,
+			servertest.Object{"id": servertest.ID(thing)}, &got)
 		score, days := w.expected(thing, time.Now())
 		if p := got.Thing.Popularity; !near(p.Score, score) || !slices.EqualFunc(p.Days, days, func(a, b popularityDay) bool {
 			return near(a.Points, b.Points) && a.Day == b.Day && a.Event == b.Event && a.Users == b.Users && a.Weight == b.Weight
@@ -180,7 +185,9 @@ func (w *town) popular(t *testing.T) []int64 {
 	for i, thing := range byREST {
 		ids[i] = thing.ID
 	}
-	for _, field := range []string{"things(sort: POPULAR, first: 100) { nodes { id } }", "search(sort: POPULAR, first: 100) { nodes { ... on Thing { id } } }", "search(first: 100) { nodes { ... on Thing { id } } }"} {
+	for _, field := range []string{"things(sort: POPULAR, first: 100) { nodes { id } }",
+		"search(sort: POPULAR, first: 100) { nodes { ... on Thing { id } } }",
+		"search(first: 100) { nodes { ... on Thing { id } } }"} {
 		var byGraphQL struct {
 			List struct{ Nodes []struct{ ID json.Number } }
 		}
@@ -219,7 +226,8 @@ func TestPopularityFormula(t *testing.T) {
 		for thing, events := range [][]event{
 			{{"bob", "like", 0, 0}, {"cyd", "like", 0, 0}}, // score 6
 			// Score 3: only the highest weight of a user and a day counts.
-			{{"bob", "download", 0, 0}, {"bob", "download", 0, 0}, {"bob", "like", 0, 0}, {"bob", "collect", 0, 0}, {"bob", "download", 0, 0}},
+			{{"bob", "download", 0, 0}, {"bob", "download", 0, 0}, {"bob", "like", 0, 0}, {"bob", "collect", 0, 0},
+				{"bob", "download", 0, 0}},
 			{{"bob", "make", 0, 14}}, // score 4: half the weight
 			// Score 5: a quarter of 16, and half of 2.
 			{{"bob", "make", 0, 28}, {"cyd", "make", 0, 28}, {"cyd", "download", 0, 28}, {"dan", "collect", 0, 14}},
@@ -231,7 +239,8 @@ func TestPopularityFormula(t *testing.T) {
 			{{"bob", "make", 0, 3}, {"cyd", "make", 0, 93}, {"dan", "make", 0, 94}},
 			{{"ada", "download", 0, 0}}, // score 0
 			// Events of long ago give a lower score than all others, but not 0.
-			{{"bob", "make", 0, 200}, {"bob", "collect", 0, 200}, {"cyd", "collect", 0, 210}, {"dan", "download", 0, 200}, {"eve", "like", 0, 289}},
+			{{"bob", "make", 0, 200}, {"bob", "collect", 0, 200}, {"cyd", "collect", 0, 210}, {"dan", "download", 0, 200},
+				{"eve", "like", 0, 289}},
 		} {
 			for _, e := range events {
 				e.thing = w.things[thing]
@@ -279,7 +288,8 @@ func TestPopularityFollowsEvents(t *testing.T) {
 			}
 		}
 		order("at first, by id", made, like, collect, download, none)
-		for i, e := range []event{{"bob", "make", made, 0}, {"bob", "like", like, 0}, {"bob", "collect", collect, 0}, {"bob", "download", download, 0}} {
+		for i, e := range []event{{"bob", "make", made, 0}, {"bob", "like", like, 0}, {"bob", "collect", collect, 0},
+			{"bob", "download", download, 0}} {
 			w.do(t, e)
 			s.Fold()
 			if got := w.popular(t); got[i] != e.thing {
@@ -294,7 +304,8 @@ func TestPopularityFollowsEvents(t *testing.T) {
 		order("liked", made, collect, like, download, none)
 
 		bob := w.users["bob"]
-		bob.Query(`mutation ($id: ID!) { unlikeThing(input: {id: $id}) { thing { id } } }`, servertest.Object{"id": servertest.ID(like)}, new(any))
+		bob.Query(`mutation ($id: ID!) { unlikeThing(input: {id: $id}) { thing { id } } }`,
+			servertest.Object{"id": servertest.ID(like)}, new(any))
 		order("no more liked", made, collect, download, none, like)
 		bob.Query(`mutation { deleteMake(input: {id: 1}) { deletedId } }`, nil, new(any))
 		order("no more made", collect, download, none, made, like)
@@ -303,8 +314,10 @@ func TestPopularityFollowsEvents(t *testing.T) {
 		w.do(t, event{"bob", "download", collect, 0})
 		w.do(t, event{"bob", "make", download, 0})
 		order("taken out, and made again", download, collect, none, made, like)
-		w.users["cyd"].Query(`mutation ($id: ID!) { unlikeThing(input: {id: $id}) { thing { id } } }`, servertest.Object{"id": servertest.ID(collect)}, new(any))
-		w.users["cyd"].Query(`mutation ($c: ID!) { deleteCollection(input: {id: $c}) { deletedId } }`, servertest.Object{"c": w.collections["cyd"+servertest.ID(download)]}, new(any))
+		w.users["cyd"].Query(`mutation ($id: ID!) { unlikeThing(input: {id: $id}) { thing { id } } }`,
+			servertest.Object{"id": servertest.ID(collect)}, new(any))
+		w.users["cyd"].Query(`mutation ($c: ID!) { deleteCollection(input: {id: $c}) { deletedId } }`,
+			servertest.Object{"c": w.collections["cyd"+servertest.ID(download)]}, new(any))
 		order("with a collection gone", download, collect, none, made, like)
 		w.do(t, event{"bob", "collect", none, 0})
 		order("and collected again", download, none, collect, made, like)
@@ -321,7 +334,8 @@ func TestPopularityRandomly(t *testing.T) {
 		liked := make(map[event]bool)
 		for range 120 {
 			// Two of the eight things have no events.
-			e := event{append(users, "ada")[r.IntN(5)], []string{"download", "download", "collect", "like", "make"}[r.IntN(5)], w.things[r.IntN(6)], r.IntN(130)}
+			e := event{append(users, "ada")[r.IntN(5)], []string{"download", "download", "collect", "like", "make"}[r.IntN(5)],
+				w.things[r.IntN(6)], r.IntN(130)}
 			once := event{e.who, e.what, e.thing, 0}
 			if e.what == "like" && (e.who == "ada" || liked[once]) {
 				continue
@@ -371,7 +385,8 @@ func TestPopularityIsForModerators(t *testing.T) {
 			"another":                   {w.Bob, "FORBIDDEN"},
 			"nobody":                    {w.Nobody, "UNAUTHENTICATED"},
 		} {
-			for _, document := range []string{fmt.Sprintf(`{ thing(id: %d) { popularity { score } } }`, w.Thing), `{ things { nodes { popularity { days { users } } } } }`} {
+			for _, document := range []string{fmt.Sprintf(`{ thing(id: %d) { popularity { score } } }`, w.Thing),
+				`{ things { nodes { popularity { days { users } } } } }`} {
 				if r := test.who.GraphQL(document, nil); r.Code() != test.code {
 					t.Errorf("%s queries %s: %q %s, want %q", name, document, r.Code(), r.Data, test.code)
 				}

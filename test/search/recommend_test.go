@@ -66,7 +66,8 @@ func copyThings(t *testing.T, db *sql.DB, id, first int64, n int) {
 	for i := range ids {
 		ids[i] = fmt.Sprintf("(%d)", first+int64(i))
 	}
-	_, err = db.Exec(fmt.Sprintf("INSERT INTO things (id, %s) SELECT v.column1, t.%s FROM things AS t, (VALUES %s) AS v WHERE t.id = %d",
+	_, err = db.Exec(fmt.Sprintf(
+		"INSERT INTO things (id, %s) SELECT v.column1, t.%s FROM things AS t, (VALUES %s) AS v WHERE t.id = %d",
 		strings.Join(columns, ", "), strings.Join(columns, ", t."), strings.Join(ids, ", "), id))
 	if err != nil {
 		t.Fatal(err)
@@ -100,14 +101,16 @@ func TestTagsOfUnpublishedThings(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := servertest.NewWorld(t, s)
 		variables := servertest.Object{"id": servertest.ID(w.Thing)}
-		w.Ada.Query(`mutation ($id: ID!) { updateThing(input: {id: $id, tags: ["solitary"]}) { thing { id } } }`, variables, new(any))
+		w.Ada.Query(`mutation ($id: ID!) { updateThing(input: {id: $id, tags: ["solitary"]}) { thing { id } } }`, variables,
+			new(any))
 		for range 5 { // folding may run at any time
 			for _, c := range []struct{ mutation, want string }{
 				{"unpublishThing", `{"tags":{"nodes":[]}}`},
 				{"publishThing", `{"tags":{"nodes":[{"name":"solitary","thingCount":1}]}}`},
 			} {
 				w.Ada.Query(`mutation ($id: ID!) { `+c.mutation+`(input: {id: $id}) { thing { id } } }`, variables, new(any))
-				if got := string(w.Bob.GraphQL(`{ tags(prefix: "solit") { nodes { name thingCount } } }`, nil).Data); got != c.want {
+				if got := string(w.Bob.GraphQL(`{ tags(prefix: "solit") { nodes { name thingCount } } }`, nil).
+					Data); got != c.want {
 					t.Errorf("after %s: got %s, want %s", c.mutation, got, c.want)
 				}
 			}

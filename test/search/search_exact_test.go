@@ -50,16 +50,19 @@ func TestSearchByIDOrURL(t *testing.T) {
 		address := fmt.Sprintf("%s/thing:%d", s.URL, plain)
 		for _, query := range []string{
 			fmt.Sprint(plain), fmt.Sprintf(" %d ", plain), address, address + "/files", strings.TrimPrefix(address, "http://"),
-			fmt.Sprintf("/thing:%d", plain), fmt.Sprintf("thing:%d", plain), fmt.Sprintf("%s/things/%d", s.URL, plain), fmt.Sprintf("%s/view/%d", s.URL, plain),
+			fmt.Sprintf("/thing:%d", plain), fmt.Sprintf("thing:%d", plain), fmt.Sprintf("%s/things/%d", s.URL, plain),
+			fmt.Sprintf("%s/view/%d", s.URL, plain),
 		} {
 			want := append([]int64{plain}, others...)
-			for _, path := range []string{"/search?per_page=2&term=" + url.QueryEscape(query), "/search/" + url.PathEscape(query) + "?per_page=2", "/api/search/" + url.PathEscape(query) + "/?sort=text"} {
+			for _, path := range []string{"/search?per_page=2&term=" + url.QueryEscape(query), "/search/" +
+				url.PathEscape(query) + "?per_page=2", "/api/search/" + url.PathEscape(query) + "/?sort=text"} {
 				if got := hits(t, ada, path); !slices.Equal(got, want) {
 					t.Errorf("%s finds %v, want %v", path, got, want)
 				}
 			}
 		}
-		for _, query := range []string{fmt.Sprint(draft), "987654", "99999999999999999999", fmt.Sprintf("%s/thing:%d", s.URL, draft)} {
+		for _, query := range []string{fmt.Sprint(draft), "987654", "99999999999999999999",
+			fmt.Sprintf("%s/thing:%d", s.URL, draft)} {
 			if got := hits(t, ada, "/search?term="+url.QueryEscape(query)); len(got) != 0 {
 				t.Errorf("%q finds %v, want nothing", query, got)
 			}
@@ -85,9 +88,11 @@ func TestLenientSearch(t *testing.T) {
 		all := hits(t, ada, "/search/gear")
 		for query, want := range map[string][]int64{
 			"sort=bestest": all, "sort=": all, "sort=RELEVANT": all,
-			"customizable=1": all, "is_edu_approved=1": all, "is_challenge_winner=1": all, "show_customized=1&subjects=art&grades=1&standards=x": all,
+			"customizable=1": all, "is_edu_approved=1": all, "is_challenge_winner=1": all,
+			"show_customized=1&subjects=art&grades=1&standards=x": all,
 			"collected_by=9999": nil, "collected_by=0": nil, "liked_by=0": nil, "made_by=0": nil, "user_id=0": nil,
-			"posted_before=2012-01-01T00:00:00+00:00": nil, "posted_after=2012-01-01T00:00:00+00:00": all, "posted_before=now+1d": all,
+			"posted_before=2012-01-01T00:00:00+00:00": nil, "posted_after=2012-01-01T00:00:00+00:00": all,
+			"posted_before=now+1d": all,
 		} {
 			if got := hits(t, ada, "/search/gear?"+query); !slices.Equal(got, want) {
 				t.Errorf("%s finds %v, want %v", query, got, want)
@@ -128,7 +133,8 @@ func TestSearchOfUser(t *testing.T) {
 			ids = append(ids, id)
 		}
 		for path, want := range map[string][]int64{
-			"/users/ada/search/gear": ids[:1], "/users/ada/search": ids[:1], "/users/me/search/gear": ids[:1], "/users/bob/search/gear?type=things": ids[1:],
+			"/users/ada/search/gear": ids[:1], "/users/ada/search": ids[:1], "/users/me/search/gear": ids[:1],
+			"/users/bob/search/gear?type=things":      ids[1:],
 			"/users/bob/search/gear?type=collections": nil,
 		} {
 			if got := hits(t, ada, path); !slices.Equal(got, want) {
@@ -156,7 +162,8 @@ func TestSearchCollections(t *testing.T) {
 		}
 		for i, name := range []string{"Parts", "Other", "Gear parts"} {
 			var collection struct{ ID int64 }
-			ada.Do("POST", "/collections", servertest.Object{"name": name, "description": []string{"", "Gear and other parts.", ""}[i]}).Want(t, 200, &collection)
+			ada.Do("POST", "/collections", servertest.Object{"name": name, "description": []string{"", "Gear and other parts.",
+				""}[i]}).Want(t, 200, &collection)
 			for _, thing := range things[:[]int{1, 3, 2}[i]] {
 				ada.Do("POST", fmt.Sprintf("/collections/%d/thing/%d", collection.ID, thing), nil).Want(t, 200)
 			}
@@ -167,7 +174,8 @@ func TestSearchCollections(t *testing.T) {
 		bobID := servertest.ReadObject(t, bob.Get("/users/me"))["id"]
 		most := []int64{collections[1], collections[2], collections[0]}
 		for query, want := range map[string][]int64{
-			"/parts/?type=collections&sort=things": most, "/?type=collections&sort=things": most, "/gear?type=collections&sort=things": most[:2],
+			"/parts/?type=collections&sort=things": most, "/?type=collections&sort=things": most,
+			"/gear?type=collections&sort=things":                              most[:2],
 			"/parts/?type=collections&sort=newest":                            {collections[2], collections[1], collections[0]},
 			"/parts/?type=collections&is_featured=1":                          nil,
 			"/parts/?type=collections&is_featured=0&sort=things":              most,

@@ -29,7 +29,8 @@ func find(c *servertest.Client, query string) []string {
 	var found struct {
 		Search struct{ Nodes []struct{ ID string } }
 	}
-	c.Query(`query ($q: String!) { search(query: $q, first: 10) { nodes { ... on Thing { id } } } }`, map[string]any{"q": query}, &found)
+	c.Query(`query ($q: String!) { search(query: $q, first: 10) { nodes { ... on Thing { id } } } }`,
+		map[string]any{"q": query}, &found)
 	ids := make([]string, len(found.Search.Nodes))
 	for i, n := range found.Search.Nodes {
 		ids[i] = n.ID
@@ -141,7 +142,8 @@ func TestSearchIsWalkedWhole(t *testing.T) {
 					}
 				}
 				if !slices.Equal(forward, pages) || !slices.Equal(forward, backward) {
-					t.Errorf("%q by %s: forward %d, by pages %d, backward %d, which are not the same", query, sort, len(forward), len(pages), len(backward))
+					t.Errorf("%q by %s: forward %d, by pages %d, backward %d, which are not the same", query, sort, len(forward),
+						len(pages), len(backward))
 				}
 				seen := slices.Sorted(slices.Values(forward))
 				if n := len(slices.Compact(seen)); n != len(forward) || n == 0 {
@@ -168,11 +170,13 @@ func TestSearchFollowsChanges(t *testing.T) {
 		found("kerzenhalter", false) // a draft
 		ada.Finalize("thing", thing, ada.Upload("a.stl", servertest.Mesh(t, "hschendel_simple_bin.stl"))).Want(t, 200)
 		ada.Publish(thing).Want(t, 200)
-		for _, query := range []string{"kerzenhalter", "ZWOLFENDER", "zwölf", "kerzen zwolf", "kerzenhaltr", "ada kerzenhalter"} {
+		for _, query := range []string{"kerzenhalter", "ZWOLFENDER", "zwölf", "kerzen zwolf", "kerzenhaltr",
+			"ada kerzenhalter"} {
 			found(query, true)
 		}
 		found("nothing", false)
-		ada.Do("PATCH", path, map[string]any{"name": "Sconce", "tags": []string{"Żyrandol", "竜の像"}, "description": "A quokka holds it."}).Want(t, 200)
+		ada.Do("PATCH", path, map[string]any{"name": "Sconce", "tags": []string{"Żyrandol", "竜の像"},
+			"description": "A quokka holds it."}).Want(t, 200)
 		found("kerzenhalter", false)
 		for _, query := range []string{"sconces", "zyrandol", "の像", "像", "quokka", "ada"} {
 			found(query, true)
@@ -183,7 +187,8 @@ func TestSearchFollowsChanges(t *testing.T) {
 		count := func(kind, query string, want int) {
 			t.Helper()
 			var r struct{ Search struct{ TotalCount int } }
-			bob.Query(`query ($q: String!, $t: SearchType!) { search(query: $q, type: $t) { totalCount } }`, map[string]any{"q": query, "t": kind}, &r)
+			bob.Query(`query ($q: String!, $t: SearchType!) { search(query: $q, type: $t) { totalCount } }`,
+				map[string]any{"q": query, "t": kind}, &r)
 			if r.Search.TotalCount != want {
 				t.Errorf("%q finds %d %s, want %d", query, r.Search.TotalCount, kind, want)
 			}
@@ -197,10 +202,12 @@ func TestSearchFollowsChanges(t *testing.T) {
 		}
 		ada.Query(`mutation { createCollection(input: {name: "Candelabra"}) { collection { id } } }`, nil, &c)
 		count("COLLECTIONS", "candelabra", 1)
-		ada.Query(`mutation ($id: ID!) { updateCollection(input: {id: $id, name: "Lamps"}) { collection { id } } }`, map[string]any{"id": c.CreateCollection.Collection.ID}, new(any))
+		ada.Query(`mutation ($id: ID!) { updateCollection(input: {id: $id, name: "Lamps"}) { collection { id } } }`,
+			map[string]any{"id": c.CreateCollection.Collection.ID}, new(any))
 		count("COLLECTIONS", "candelabra", 0)
 		count("COLLECTIONS", "lamp", 1)
-		ada.Query(`mutation ($id: ID!) { deleteCollection(input: {id: $id}) { deletedId } }`, map[string]any{"id": c.CreateCollection.Collection.ID}, new(any))
+		ada.Query(`mutation ($id: ID!) { deleteCollection(input: {id: $id}) { deletedId } }`,
+			map[string]any{"id": c.CreateCollection.Collection.ID}, new(any))
 		count("COLLECTIONS", "lamp", 0)
 	})
 }
@@ -226,7 +233,8 @@ func TestSearchFileNames(t *testing.T) {
 			found(query, true)
 		}
 		user := servertest.Must(s.Store.Admin().User(t.Context(), "ada"))(t)
-		up := servertest.Must(s.Store.Uploads.Upload(t.Context(), auth.Caller{UserID: user.ID}, uploads.NewUpload{Folder: "Escapement/Left", Name: "anchor.stl", Bytes: bytes.NewReader(stl)}))(t)
+		up := servertest.Must(s.Store.Uploads.Upload(t.Context(), auth.Caller{UserID: user.ID},
+			uploads.NewUpload{Folder: "Escapement/Left", Name: "anchor.stl", Bytes: bytes.NewReader(stl)}))(t)
 		ada.Finalize("thing", thing, up.ID).Want(t, 200)
 		found("escapement anchor", true)
 		var r struct {
@@ -251,7 +259,8 @@ func TestSearchFileNames(t *testing.T) {
 		found("part_14_gear", true)
 
 		// A database of an earlier version has documents without files.
-		for _, statement := range []string{"DELETE FROM thing_documents WHERE true", "INSERT INTO outdated_documents (noun, after_id) VALUES ('thing', 0)"} {
+		for _, statement := range []string{"DELETE FROM thing_documents WHERE true",
+			"INSERT INTO outdated_documents (noun, after_id) VALUES ('thing', 0)"} {
 			servertest.Must(s.Store.DB.Write.ExecContext(t.Context(), statement))(t)
 		}
 		found("part_14_gear", false)
@@ -283,7 +292,8 @@ func TestHighlightsFacetsAndSuggestions(t *testing.T) {
 			`{search:{edges:[{highlights:[{field:NAME,parts:[{text:Spiral ,isMatch:false},{text:bevel,isMatch:true},{text: ,isMatch:false},{text:gear,isMatch:true}]},{field:TAG,parts:[{text:Bevel_Gear,isMatch:true}]},{field:TAG,parts:[{text:Gear,isMatch:true}]}]}]}}`)
 		check(`{ suggestions(query: "octoc", first: 3) }`, `{suggestions:[Octocat]}`)
 		check(`{ suggestions(query: "digital sun") }`, `{suggestions:[Digital Sundial]}`)
-		check(`{ search(query: "%_'\"") { totalCount nodes { __typename } facets { categories { count } } } }`, `{search:{totalCount:0,nodes:[],facets:{categories:[]}}}`)
+		check(`{ search(query: "%_'\"") { totalCount nodes { __typename } facets { categories { count } } } }`,
+			`{search:{totalCount:0,nodes:[],facets:{categories:[]}}}`)
 
 		var r struct {
 			Search struct {
@@ -352,7 +362,8 @@ func TestHighlightsFacetsAndSuggestions(t *testing.T) {
 func searchWithFacets(t *testing.T, c *servertest.Client) {
 	t.Helper()
 	for _, arguments := range []string{
-		`query: "gear"`, `query: "gear box"`, `query: "raspbrry pi case"`, `query: "nosuchword vase"`, `query: "a"`, `query: "1"`, `query: ""`,
+		`query: "gear"`, `query: "gear box"`, `query: "raspbrry pi case"`, `query: "nosuchword vase"`, `query: "a"`,
+		`query: "1"`, `query: ""`,
 		`query: "", filter: {licenses: [CC]}`, `query: "gear", sort: NEWEST, filter: {licenses: [CC], tags: ["gear"]}`,
 		`query: "gear", type: MAKES`, `query: "a", type: USERS`,
 	} {
@@ -395,19 +406,26 @@ func searchWithFacets(t *testing.T, c *servertest.Client) {
 // query parser or the database, and stay within the limits.
 func TestSearchAcceptsAnyInput(t *testing.T) {
 	odd := []string{
-		"'", "\"", "''", `\`, "%", "_", "*", ":", ":*", "&", "|", "!", "(", ")", "((((", "<->", "<1>", "^", "{name}:", "{", "}", "NEAR(", "AND", "OR", "NOT", "-", "+", "~", "$1", "?", "?0", "??", "@@", "::tsquery",
-		"\u202e", "\u200b", "\u0000", "\xff", "\ufeff", "\u0301", "İ", "ſ", "Ǆ", "竜の像", "ドラゴン", "हिन्दी", "🐉", "é", "e\u0301", "½", "ﬁ", "0x10", "1e309", "NaN", "null", "gear", "benchy", "3d", "a", "the",
-		"; DROP TABLE things; --", "' OR '1'='1", "\n", "\t", strings.Repeat("a", 199), strings.Repeat("a ", 99), strings.Repeat("(", 199), strings.Repeat("竜", 199), strings.Repeat("x-", 60), strings.Repeat("z", 300),
+		"'", "\"", "''", `\`, "%", "_", "*", ":", ":*", "&", "|", "!", "(", ")", "((((", "<->", "<1>", "^", "{name}:", "{",
+		"}", "NEAR(", "AND", "OR", "NOT", "-", "+", "~", "$1", "?", "?0", "??", "@@", "::tsquery",
+		"\u202e", "\u200b", "\u0000", "\xff", "\ufeff", "\u0301", "İ", "ſ", "Ǆ", "竜の像", "ドラゴン", "हिन्दी", "🐉", "é", "e\u0301",
+		"½", "ﬁ", "0x10", "1e309", "NaN", "null", "gear", "benchy", "3d", "a", "the",
+		"; DROP TABLE things; --", "' OR '1'='1", "\n", "\t", strings.Repeat("a", 199), strings.Repeat("a ", 99),
+		strings.Repeat("(", 199), strings.Repeat("竜", 199), strings.Repeat("x-", 60), strings.Repeat("z", 300),
 	}
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.Catalogue()
 		r, n := rand.New(rand.NewPCG(1, 2)), 2_500
 		kinds := []search.SearchType{search.SearchThings, search.SearchMakes, search.SearchUsers, search.SearchCollections}
-		sorts := []lists.Sort{lists.ByRelevance, lists.ByText, lists.ByPopular, lists.ByNewest, lists.ByMakes, lists.ByDesigns, lists.ByFollowers, lists.ByName, lists.ByUpdated}
-		times := []*time.Time{nil, nil, nil, nil, nil, nil, nil, nil, new(time.Time), new(time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)), new(time.Date(-4712, 1, 1, 0, 0, 0, 0, time.UTC)), new(time.Date(290000, 1, 1, 0, 0, 0, 0, time.UTC))}
+		sorts := []lists.Sort{lists.ByRelevance, lists.ByText, lists.ByPopular, lists.ByNewest, lists.ByMakes,
+			lists.ByDesigns, lists.ByFollowers, lists.ByName, lists.ByUpdated}
+		times := []*time.Time{nil, nil, nil, nil, nil, nil, nil, nil, new(time.Time),
+			new(time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)), new(time.Date(-4712, 1, 1, 0, 0, 0, 0, time.UTC)),
+			new(time.Date(290000, 1, 1, 0, 0, 0, 0, time.UTC))}
 		// run returns the time of a search without its facets. The test logs the maximum in comparison
 		// with the median of ordinary searches.
-		run := func(kind search.SearchType, query string, f lists.Filter, sort lists.Sort, facets bool) (time.Duration, error) {
+		run := func(kind search.SearchType, query string, f lists.Filter, sort lists.Sort,
+			facets bool) (time.Duration, error) {
 			began := time.Now()
 			found, err := s.Store.Search.Search(t.Context(), kind, query, f, sort)
 			if err == nil {
@@ -420,7 +438,8 @@ func TestSearchAcceptsAnyInput(t *testing.T) {
 			return took, err
 		}
 		var ordinary []time.Duration
-		for _, query := range []string{"gear", "benchy", "raspberry pi case", "fidget box", "drgon", "phone hol", "octocat", "vase", "calibration cube", "whistle"} {
+		for _, query := range []string{"gear", "benchy", "raspberry pi case", "fidget box", "drgon", "phone hol", "octocat",
+			"vase", "calibration cube", "whistle"} {
 			for range 3 {
 				took, err := run(search.SearchThings, query, lists.Filter{}, lists.ByRelevance, false)
 				if err != nil {
@@ -442,7 +461,8 @@ func TestSearchAcceptsAnyInput(t *testing.T) {
 			}
 			f := lists.Filter{PublishedAfter: times[r.IntN(len(times))], PublishedBefore: times[r.IntN(len(times))]}
 			if r.IntN(4) == 0 {
-				f.Tags, f.CategoryIDs, f.Licenses = []string{odd[r.IntN(len(odd))]}, []int64{r.Int64()}, []models.License{models.License(odd[r.IntN(len(odd))])}
+				f.Tags, f.CategoryIDs, f.Licenses = []string{odd[r.IntN(len(odd))]}, []int64{r.Int64()},
+					[]models.License{models.License(odd[r.IntN(len(odd))])}
 			}
 			took, err := run(kinds[i%len(kinds)], query.String(), f, sorts[r.IntN(len(sorts))], i%10 == 0)
 			if took > slowest {
@@ -458,7 +478,8 @@ func TestSearchAcceptsAnyInput(t *testing.T) {
 			}
 		}
 		median := ordinary[len(ordinary)/2]
-		t.Logf("the slowest took %.1f times the %s that ordinary ones take in the median: %.200q", slowest.Seconds()/median.Seconds(), median, slow)
+		t.Logf("the slowest took %.1f times the %s that ordinary ones take in the median: %.200q",
+			slowest.Seconds()/median.Seconds(), median, slow)
 		if answered < n/3 || refused == 0 {
 			t.Errorf("%d successful and %d rejected of %d", answered, refused, n)
 		}

@@ -32,7 +32,10 @@ type Response struct {
 	Bytes []byte
 }
 
-var transport = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+var transport = &http.Client{CheckRedirect: func(*http.Request,
+	[]*http.Request) error {
+	return http.ErrUseLastResponse
+}}
 
 // Send sends a request and reads the response. It adds the client's token unless the request has an
 // Authorization header. It fails the test if a REST response does not match the OpenAPI
@@ -154,7 +157,8 @@ func (c *Client) Upload(name string, file []byte) int64 {
 func (c *Client) Thing(name string) int64 {
 	c.t.Helper()
 	var thing struct{ ID int64 }
-	c.Do(http.MethodPost, "/things/", map[string]any{"name": name, "license": "cc", "category": "Tools", "description": "Made for a test."}).
+	c.Do(http.MethodPost, "/things/", map[string]any{"name": name, "license": "cc", "category": "Tools",
+		"description": "Made for a test."}).
 		Want(c.t, http.StatusOK, &thing)
 	return thing.ID
 }
@@ -213,7 +217,8 @@ func (c *Client) GraphQL(document string, variables map[string]any) *Result {
 // Operation runs one operation of a document.
 func (c *Client) Operation(document, name string, variables map[string]any) *Result {
 	c.t.Helper()
-	r := c.Request(http.MethodPost, "/graphql", map[string]any{"query": document, "operationName": name, "variables": variables})
+	r := c.Request(http.MethodPost, "/graphql", map[string]any{"query": document, "operationName": name,
+		"variables": variables})
 	r.Header.Set("Content-Type", "application/json")
 	return c.result(c.Send(r))
 }
@@ -238,7 +243,8 @@ func (c *Client) GraphQLUpload(document string, variables map[string]any, path, 
 }
 
 // SendGraphQLUpload is GraphQLUpload for tests of the status and the header of the response.
-func (c *Client) SendGraphQLUpload(document string, variables map[string]any, path, name string, file []byte) *Response {
+func (c *Client) SendGraphQLUpload(document string, variables map[string]any, path, name string,
+	file []byte) *Response {
 	c.t.Helper()
 	operations, err := json.Marshal(map[string]any{"query": document, "variables": variables})
 	if err != nil {

@@ -38,14 +38,16 @@ type FixtureBuilder struct {
 // As returns a caller that acts as a user with all scopes and roles. It creates objects that the
 // user may not be allowed to access later.
 func (p *FixtureBuilder) As(user string) auth.Caller {
-	return auth.Caller{UserID: p.IDs[user], Role: auth.Administrator, Scopes: auth.Scopes{auth.Read, auth.Write, auth.Admin}}
+	return auth.Caller{UserID: p.IDs[user], Role: auth.Administrator, Scopes: auth.Scopes{auth.Read, auth.Write,
+		auth.Admin}}
 }
 
 func (p *FixtureBuilder) User(name string) *models.User {
 	p.T.Helper()
 	u := Must(p.S.Store.Admin().CreateUser(context.Background(), name, false))(p.T)
 	p.IDs[name] = u.ID
-	Must(p.S.Store.UpdateProfile(context.Background(), p.As(name), models.ProfileChange{Email: new(name + "@example.org")}))(p.T)
+	Must(p.S.Store.UpdateProfile(context.Background(), p.As(name),
+		models.ProfileChange{Email: new(name + "@example.org")}))(p.T)
 	return u
 }
 
@@ -62,7 +64,8 @@ func Must[V any](v V, err error) func(t *testing.T) V {
 
 func (p *FixtureBuilder) Upload(user, name string, content []byte) int64 {
 	p.T.Helper()
-	return Must(p.S.Store.Uploads.Upload(context.Background(), p.As(user), uploads.NewUpload{Name: name, Bytes: bytes.NewReader(content)}))(p.T).ID
+	return Must(p.S.Store.Uploads.Upload(context.Background(), p.As(user),
+		uploads.NewUpload{Name: name, Bytes: bytes.NewReader(content)}))(p.T).ID
 }
 
 // Thing creates a thing of a user with a model and an image. state is published, draft or down.
@@ -75,7 +78,8 @@ func (p *FixtureBuilder) Thing(user, name, state string, ancestors ...int64) (id
 		tags = []string{"shared", "unheard of"}
 	}
 	id = Must(p.S.Store.CreateThing(ctx, caller, models.NewThing{
-		Name: name, License: models.CC, Category: "Tools", Description: "Made for a test.", Tags: tags, AncestorIDs: ancestors, Files: []models.FinalizeFile{{ID: file}, {ID: image}},
+		Name: name, License: models.CC, Category: "Tools", Description: "Made for a test.", Tags: tags,
+		AncestorIDs: ancestors, Files: []models.FinalizeFile{{ID: file}, {ID: image}},
 	}))(p.T).ID
 	switch state {
 	case Draft:
@@ -113,7 +117,8 @@ func (p *FixtureBuilder) make(user, name, state string, thing int64) (id, file i
 		return id, 0
 	}
 	file = p.Upload(user, name+".png", p.PNG)
-	Must(p.S.Store.Finalize(ctx, caller, []models.FinalizeFile{{ID: file}}, models.Target{Type: models.OnMake, ID: id}))(p.T)
+	Must(p.S.Store.Finalize(ctx, caller, []models.FinalizeFile{{ID: file}},
+		models.Target{Type: models.OnMake, ID: id}))(p.T)
 	return id, file
 }
 
@@ -131,7 +136,8 @@ func (p *FixtureBuilder) Comment(user, body string, on models.Target, parent int
 func (p *FixtureBuilder) Attach(user, name string, comment int64) (file int64) {
 	p.T.Helper()
 	file = p.Upload(user, name+".stl", p.STL)
-	Must(p.S.Store.Finalize(context.Background(), p.As(user), []models.FinalizeFile{{ID: file}}, models.Target{Type: models.OnComment, ID: comment}))(p.T)
+	Must(p.S.Store.Finalize(context.Background(), p.As(user), []models.FinalizeFile{{ID: file}},
+		models.Target{Type: models.OnComment, ID: comment}))(p.T)
 	return file
 }
 
@@ -187,7 +193,8 @@ func (p *FixtureBuilder) Set(user, name string) Fixture {
 		p.Comment("zoe", "zoe's reply", on, id)
 		return Fixture{"comment": ID(id), "file": ID(file), "thing": ID(thing)}
 	case "collection private":
-		id := Must(p.S.Store.Collections.CreateCollection(ctx, caller, collections.NewCollection{Name: "private", Visibility: models.PrivateCollection}))(p.T).ID
+		id := Must(p.S.Store.Collections.CreateCollection(ctx, caller, collections.NewCollection{Name: "private",
+			Visibility: models.PrivateCollection}))(p.T).ID
 		thing, _, _ := p.Thing(user, Published, Published)
 		Must(p.S.Store.Collections.Collect(ctx, caller, id, thing))(p.T)
 		return Fixture{"collection": ID(id), "thing": ID(thing)}
@@ -200,7 +207,8 @@ func (p *FixtureBuilder) Set(user, name string) Fixture {
 		return Fixture{"file": id, "image": id, "thing": ID(thing)}
 	case "upload staged":
 		thing, _, _ := p.Thing(user, Published, Published)
-		up := Must(p.S.Store.Uploads.StageUpload(ctx, caller, "staged.stl", models.Target{Type: models.OnThing, ID: thing}))(p.T)
+		up := Must(p.S.Store.Uploads.StageUpload(ctx, caller, "staged.stl", models.Target{Type: models.OnThing,
+			ID: thing}))(p.T)
 		defer p.beforeSuspension(user)()
 		if err := p.S.Store.Uploads.StoreStaged(ctx, up.FileID, 0, up.Limit, bytes.NewReader(p.STL)); err != nil {
 			p.T.Fatal(err)
@@ -211,14 +219,16 @@ func (p *FixtureBuilder) Set(user, name string) Fixture {
 		_, token, err := p.S.Store.Account.CreateToken(ctx, caller, account.NewToken{Name: user, Scopes: caller.Scopes})
 		return Fixture{"token": ID(Must(token, err)(p.T).ID)}
 	case "session":
-		if _, err := p.S.Store.Account.SignIn(ctx, auth.Verified{UserID: caller.UserID}, "browser of "+user); models.CodeOf(err) == models.Forbidden {
+		if _, err := p.S.Store.Account.SignIn(ctx, auth.Verified{UserID: caller.UserID},
+			"browser of "+user); models.CodeOf(err) == models.Forbidden {
 			return Fixture{"id": "1000000"} // a suspended user has no session
 		} else if err != nil {
 			p.T.Fatal(err)
 		}
 		return Fixture{"id": ID(Must(p.S.Store.Account.Sessions(ctx, caller))(p.T)[0].ID)}
 	case "webhook":
-		w, _, err := p.S.Store.Webhook.CreateWebhook(ctx, caller, webhook.Input{URL: "https://hook.invalid/", Events: []webhook.Event{webhook.FileProcessedEvent}})
+		w, _, err := p.S.Store.Webhook.CreateWebhook(ctx, caller, webhook.Input{URL: "https://hook.invalid/",
+			Events: []webhook.Event{webhook.FileProcessedEvent}})
 		id := Must(w, err)(p.T).ID
 		d := Must(p.S.Store.Webhook.PingWebhook(ctx, caller, id))(p.T)
 		return Fixture{"id": ID(id), "delivery": ID(d.ID)}
@@ -227,17 +237,20 @@ func (p *FixtureBuilder) Set(user, name string) Fixture {
 		var gcode []int64
 		for _, name := range []string{"first.gcode", "second.gcode"} {
 			id := p.Upload(user, name, []byte("G28\n"))
-			Must(p.S.Store.Finalize(ctx, caller, []models.FinalizeFile{{ID: id}}, models.Target{Type: models.OnThing, ID: thing}))(p.T)
+			Must(p.S.Store.Finalize(ctx, caller, []models.FinalizeFile{{ID: id}}, models.Target{Type: models.OnThing,
+				ID: thing}))(p.T)
 			gcode = append(gcode, id)
 		}
-		of := Must(p.S.Store.Printer.CreatePrinter(ctx, caller, printer.Input{Name: "Printer", Kind: "octoprint", URL: "http://printer.invalid/"}))(p.T)
+		of := Must(p.S.Store.Printer.CreatePrinter(ctx, caller, printer.Input{Name: "Printer", Kind: "octoprint",
+			URL: "http://printer.invalid/"}))(p.T)
 		j := Must(p.S.Store.Printer.SendToPrinter(ctx, caller, printer.Send{PrinterID: of.ID, FileID: gcode[0]}))(p.T)
 		Must(p.S.Store.DB.Write.NewRaw("UPDATE print_jobs SET state = 'held' WHERE id = ?", j.ID).Exec(ctx))(p.T)
 		return Fixture{"id": ID(of.ID), "job": ID(j.ID), "file": ID(gcode[1])}
 	case "report":
 		thing, _, _ := p.Thing("zoe", "zoe's reported", Published)
 		node := models.NodeRef{Type: "Thing", ID: thing}.NodeID()
-		r := Must(p.S.Store.Moderation.ReportContent(ctx, caller, moderation.NewReport{NodeID: node, Reason: moderation.ReportOther}))(p.T)
+		r := Must(p.S.Store.Moderation.ReportContent(ctx, caller,
+			moderation.NewReport{NodeID: node, Reason: moderation.ReportOther}))(p.T)
 		return Fixture{"report": ID(r.ID)}
 	case "application":
 		_, a, err := p.S.Store.Account.Admin().RegisterApplication(ctx, account.NewApplication{Name: "program"})
@@ -284,9 +297,12 @@ func (p *FixtureBuilder) decide(name, user string) {
 func (p *FixtureBuilder) catalogue(user string) Fixture {
 	p.T.Helper()
 	ctx, caller := context.Background(), p.As(user)
-	collection := Must(p.S.Store.Collections.CreateCollection(ctx, caller, collections.NewCollection{Name: "collection"}))(p.T).ID
-	Must(p.S.Store.Collections.CreateCollection(ctx, caller, collections.NewCollection{Name: "private", Visibility: models.PrivateCollection}))(p.T)
-	Must(p.S.Store.Collections.CreateCollection(ctx, p.As("zoe"), collections.NewCollection{Name: "zoe's private", Visibility: models.PrivateCollection}))(p.T)
+	collection := Must(p.S.Store.Collections.CreateCollection(ctx, caller,
+		collections.NewCollection{Name: "collection"}))(p.T).ID
+	Must(p.S.Store.Collections.CreateCollection(ctx, caller, collections.NewCollection{Name: "private",
+		Visibility: models.PrivateCollection}))(p.T)
+	Must(p.S.Store.Collections.CreateCollection(ctx, p.As("zoe"), collections.NewCollection{Name: "zoe's private",
+		Visibility: models.PrivateCollection}))(p.T)
 	of := map[string]map[string]int64{"": {}, "zoe's ": {}} // by owner and state
 	file := make(map[string]int64)
 	for _, state := range []string{Published, Draft, DownThing, Unlisted} {
@@ -317,7 +333,8 @@ func (p *FixtureBuilder) catalogue(user string) Fixture {
 	}
 	copyID, _ := p.make("zoe", "zoe's "+Published, Published, thing)
 	hidden, _ := p.make("zoe", "zoe's "+Draft, Draft, thing)
-	ofDraft := p.Attach("zoe", "on zoe's draft of a make", p.Comment("zoe", "on zoe's draft of a make", models.Target{Type: models.OnMake, ID: hidden}, 0))
+	ofDraft := p.Attach("zoe", "on zoe's draft of a make", p.Comment("zoe", "on zoe's draft of a make",
+		models.Target{Type: models.OnMake, ID: hidden}, 0))
 	for _, f := range []int64{file[Published], file[Draft], file[Unlisted], ofDraft} {
 		p.download(caller, f)
 	}
@@ -326,12 +343,16 @@ func (p *FixtureBuilder) catalogue(user string) Fixture {
 	Must(p.S.Store.Moderation.TakeDownThing(ctx, caller, of["zoe's "][DownThing], "the reason"))(p.T)
 	a, err := p.S.Store.Account.Application(ctx, p.Set(user, "application")["app"])
 	suspend := p.beforeSuspension(user)
-	Must(p.S.Store.Account.AuthorizeImplicitly(ctx, oauth.Grant{Application: Must(a, err)(p.T), UserID: p.IDs[user], Scopes: auth.Scopes{auth.Read}}))(p.T)
+	Must(p.S.Store.Account.AuthorizeImplicitly(ctx, oauth.Grant{Application: Must(a, err)(p.T), UserID: p.IDs[user],
+		Scopes: auth.Scopes{auth.Read}}))(p.T)
 	suspend()
-	Must(p.S.Store.Moderation.ReportContent(ctx, caller, moderation.NewReport{NodeID: models.NodeRef{Type: "Thing", ID: of["zoe's "][Draft]}.NodeID(), Reason: moderation.ReportSpam}))(p.T)
+	Must(p.S.Store.Moderation.ReportContent(ctx, caller,
+		moderation.NewReport{NodeID: models.NodeRef{Type: "Thing", ID: of["zoe's "][Draft]}.NodeID(),
+			Reason: moderation.ReportSpam}))(p.T)
 	p.S.Store.Activity.NoteDeprecated(caller, "get_newest", "old")
 	return Fixture{
-		"thing": ID(thing), "copy": ID(copyID), "collection": ID(collection), "user": user, "userid": ID(p.IDs[user]), "tag": "shared", "slug": "tools", "term": "shared",
+		"thing": ID(thing), "copy": ID(copyID), "collection": ID(collection), "user": user, "userid": ID(p.IDs[user]),
+		"tag": "shared", "slug": "tools", "term": "shared",
 	}
 }
 
@@ -355,5 +376,6 @@ func (p *FixtureBuilder) download(caller auth.Caller, file int64) {
 // Expired returns a client with an expired token.
 func (p *FixtureBuilder) Expired(user string) *Client {
 	p.T.Helper()
-	return p.S.Client(Must(p.S.Store.Account.Admin().CreateToken(context.Background(), user, user, auth.Scopes{auth.Read, auth.Write}, time.Microsecond))(p.T))
+	return p.S.Client(Must(p.S.Store.Account.Admin().CreateToken(context.Background(), user, user,
+		auth.Scopes{auth.Read, auth.Write}, time.Microsecond))(p.T))
 }

@@ -11,7 +11,8 @@ type UploadForm struct {
 	Fields map[string]string `json:"fields"`
 }
 
-var FormFields = []string{"AWSAccessKeyId", "bucket", "key", "acl", "success_action_redirect", "policy", "signature", "Content-Type", "Content-Disposition"}
+var FormFields = []string{"AWSAccessKeyId", "bucket", "key", "acl", "success_action_redirect", "policy", "signature",
+	"Content-Type", "Content-Disposition"}
 
 func Stage(t *testing.T, c *Client, path, name string) UploadForm {
 	t.Helper()

@@ -49,7 +49,8 @@ func (c *OAuthClient) challenge() string {
 // parameters that replace the default ones; an empty value removes a parameter.
 func (c *OAuthClient) Question(more ...string) string {
 	q := url.Values{
-		"client_id": {c.ID}, "redirect_uri": {Redirect}, "response_type": {"code"}, "state": {"a&b =#c"}, "scope": {"read"}, "code_challenge": {c.challenge()}, "code_challenge_method": {"S256"},
+		"client_id": {c.ID}, "redirect_uri": {Redirect}, "response_type": {"code"}, "state": {"a&b =#c"}, "scope": {"read"},
+		"code_challenge": {c.challenge()}, "code_challenge_method": {"S256"},
 	}
 	for i := 0; i < len(more); i += 2 {
 		q.Set(more[i], more[i+1])
@@ -87,7 +88,8 @@ func (c *OAuthClient) Exchange(accept string, parameters url.Values) *Response {
 }
 
 func (c *OAuthClient) Grant(code string, more ...string) url.Values {
-	v := url.Values{"grant_type": {"authorization_code"}, "client_id": {c.ID}, "client_secret": {c.Secret}, "code": {code}, "redirect_uri": {Redirect}, "code_verifier": {c.Verifier}}
+	v := url.Values{"grant_type": {"authorization_code"}, "client_id": {c.ID}, "client_secret": {c.Secret}, "code": {code},
+		"redirect_uri": {Redirect}, "code_verifier": {c.Verifier}}
 	for i := 0; i < len(more); i += 2 {
 		v.Set(more[i], more[i+1])
 		if more[i+1] == "" {
@@ -104,7 +106,8 @@ func (c *OAuthClient) Refused(what string, r *Response, status int, code string)
 		Error       string
 		Description string `json:"error_description"`
 	}
-	if err := json.Unmarshal(r.Bytes, &said); err != nil || r.StatusCode != status || said.Error != code || said.Description == "" || r.Header.Get("X-Error") != code {
+	if err := json.Unmarshal(r.Bytes, &said); err != nil || r.StatusCode != status || said.Error != code ||
+		said.Description == "" || r.Header.Get("X-Error") != code {
 		c.Errorf("%s: %d %s, want %d %s", what, r.StatusCode, r.Bytes, status, code)
 	}
 }
@@ -123,5 +126,6 @@ func SignedIn(t *testing.T, s *Server, name string) (*Browser, *Client) {
 // Refresh exchanges a refresh token for new tokens.
 func (c *OAuthClient) Refresh(token string) *Response {
 	c.Helper()
-	return c.Exchange("application/json", url.Values{"grant_type": {"refresh_token"}, "client_id": {c.ID}, "client_secret": {c.Secret}, "refresh_token": {token}})
+	return c.Exchange("application/json", url.Values{"grant_type": {"refresh_token"}, "client_id": {c.ID},
+		"client_secret": {c.Secret}, "refresh_token": {token}})
 }

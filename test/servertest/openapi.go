@@ -132,7 +132,8 @@ func checkResponse(t testing.TB, asked *http.Request, response *Response) {
 	}
 	checkPublished(t, asked, route.Path, response)
 	if err := d.check(route, response); err != nil {
-		t.Errorf("%s %s returns %d, which does not match the OpenAPI description: %v", asked.Method, asked.URL.Path, response.StatusCode, err)
+		t.Errorf("%s %s returns %d, which does not match the OpenAPI description: %v", asked.Method, asked.URL.Path,
+			response.StatusCode, err)
 	}
 }
 

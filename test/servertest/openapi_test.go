@@ -32,7 +32,8 @@ func TestDescriptionRefusesOtherResponses(t *testing.T) {
 		{"another type", 404, "application/json", strings.Replace(notFound, `"code":404`, `"code":"404"`, 1), "got string"},
 		{"not JSON", 404, "application/json", `{`, "EOF"},
 	} {
-		response := &Response{Response: &http.Response{StatusCode: c.status, Header: http.Header{"Content-Type": {c.contentType}}}, Bytes: []byte(c.body)}
+		response := &Response{Response: &http.Response{StatusCode: c.status,
+			Header: http.Header{"Content-Type": {c.contentType}}}, Bytes: []byte(c.body)}
 		err := d.check(route, response)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: got %v, want %q", c.name, err, c.want)

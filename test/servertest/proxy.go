@@ -14,7 +14,8 @@ import (
 
 // StartBehind runs a server on an engine behind a reverse proxy, whose URL clients use, until the
 // end of the test. front is the handler of the proxy: it calls the given one to pass a request on.
-func StartBehind(t testing.TB, engine string, front func(pass http.Handler) http.Handler, change ...func(*config.Settings)) *Server {
+func StartBehind(t testing.TB, engine string, front func(pass http.Handler) http.Handler,
+	change ...func(*config.Settings)) *Server {
 	t.Helper()
 	settings := Settings(t, engine)
 	for _, c := range change {
@@ -30,7 +31,8 @@ func StartBehind(t testing.TB, engine string, front func(pass http.Handler) http
 		r.Out.Host = r.In.Host
 	}}))
 	settings.BaseURL = proxy.URL
-	s := &Server{URL: proxy.URL, t: t, settings: settings, log: slog.NewTextHandler(logTo{t}, &slog.HandlerOptions{Level: slog.LevelWarn})}
+	s := &Server{URL: proxy.URL, t: t, settings: settings,
+		log: slog.NewTextHandler(logTo{t}, &slog.HandlerOptions{Level: slog.LevelWarn})}
 	s.serve(listener)
 	t.Cleanup(func() {
 		proxy.CloseClientConnections()

@@ -16,7 +16,8 @@ const Hung = 2 * time.Minute
 
 // Unsent sends the head of a request and only the beginning of its body, and returns the response.
 // closed reports whether the server closes the connection afterwards.
-func Unsent(t *testing.T, s *Server, method, path, token string, headers, beginning string) (response *Response, closed func() bool) {
+func Unsent(t *testing.T, s *Server, method, path, token string, headers,
+	beginning string) (response *Response, closed func() bool) {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
 	if err != nil {
@@ -27,7 +28,9 @@ func Unsent(t *testing.T, s *Server, method, path, token string, headers, beginn
 	if token != "" {
 		headers += "Authorization: Bearer " + token + "\r\n"
 	}
-	if _, err := fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\n%s\r\n%s", method, path, headers, beginning); err != nil {
+	if _, err := fmt.Fprintf(conn,
+		"%s %s HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\n%s\r\n%s", method, path, headers,
+		beginning); err != nil {
 		t.Fatal(err)
 	}
 	reader := bufio.NewReader(conn)

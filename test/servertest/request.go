@@ -46,7 +46,8 @@ func Hardened(t *testing.T, documents ...string) func(*config.Settings) {
 func WantProblem(t *testing.T, r *Response, status int, title string) {
 	t.Helper()
 	r.Want(t, status)
-	if page := string(r.Bytes); !strings.HasPrefix(r.Header.Get("Content-Type"), "text/html") || r.Header.Get("Retry-After") == "" ||
+	if page := string(r.Bytes); !strings.HasPrefix(r.Header.Get("Content-Type"), "text/html") ||
+		r.Header.Get("Retry-After") == "" ||
 		!strings.Contains(page, "<h1>"+title+"</h1>") || strings.Contains(page, "gallery.en.js") {
 		t.Errorf("got %v\n%s\nwant a page about the problem %q, without the client", r.Header, page, title)
 	}

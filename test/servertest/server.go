@@ -100,7 +100,8 @@ func Sequential(t *testing.T) {
 func Settings(t testing.TB, engine string) config.Settings {
 	t.Helper()
 	dir := t.TempDir()
-	s := config.Settings{Data: dir, UploadLimit: 8 << 20, PendingTTL: time.Hour, Listen: "127.0.0.1:0", SiteName: "Meshyard", AnonymousRead: true, BucketRedirect: true, PrinterNetworks: printertest.Local}
+	s := config.Settings{Data: dir, UploadLimit: 8 << 20, PendingTTL: time.Hour, Listen: "127.0.0.1:0",
+		SiteName: "Meshyard", AnonymousRead: true, BucketRedirect: true, PrinterNetworks: printertest.Local}
 	s.BucketURL = "file://" + filepath.Join(dir, "bucket")
 	s.DatabaseURL = migrated.Database(t, database.Engine(engine), dir)
 	return s

@@ -11,7 +11,8 @@ import (
 )
 
 // AskWith sends a request with a cookie and headers.
-func AskWith(t *testing.T, method, address, body string, cookie *http.Cookie, header ...string) (status int, text string, h http.Header) {
+func AskWith(t *testing.T, method, address, body string, cookie *http.Cookie,
+	header ...string) (status int, text string, h http.Header) {
 	t.Helper()
 	r, err := http.NewRequest(method, address, strings.NewReader(body))
 	if err != nil {
@@ -95,7 +96,8 @@ func OpenPage(t *testing.T, get func(path string) *Response, path string) webPag
 		a := map[string]string{}
 		for _, attribute := range n.Attr {
 			a[attribute.Key] = attribute.Val
-			if strings.HasPrefix(attribute.Key, "on") || strings.HasPrefix(strings.ToLower(strings.TrimSpace(attribute.Val)), "javascript:") {
+			if strings.HasPrefix(attribute.Key, "on") || strings.HasPrefix(strings.ToLower(strings.TrimSpace(attribute.Val)),
+				"javascript:") {
 				t.Errorf("%s: <%s %s=%q> runs a script", path, n.Data, attribute.Key, attribute.Val)
 			}
 		}

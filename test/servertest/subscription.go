@@ -64,11 +64,13 @@ func RefusedBySocket(t *testing.T, url, token, query string) (code string, size 
 
 // OverSocket runs an operation over a WebSocket and returns its payloads until it completes. It
 // calls before when the socket is open.
-func OverSocket(t *testing.T, url, token, query string, variables map[string]any, before ...func()) (told []json.RawMessage) {
+func OverSocket(t *testing.T, url, token, query string, variables map[string]any,
+	before ...func()) (told []json.RawMessage) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	conn, _, err := websocket.Dial(ctx, url+"/graphql", &websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}})
+	conn, _, err := websocket.Dial(ctx, url+"/graphql",
+		&websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +117,8 @@ type OpenStreams struct {
 }
 
 // OpenStream opens a stream of server-sent events.
-func OpenStream(t *testing.T, ctx context.Context, cancel context.CancelFunc, c *Client, operation Object) *OpenStreams {
+func OpenStream(t *testing.T, ctx context.Context, cancel context.CancelFunc, c *Client,
+	operation Object) *OpenStreams {
 	t.Helper()
 	r := c.Request(http.MethodPost, "/graphql", operation).WithContext(ctx)
 	r.Header.Set("Content-Type", "application/json")

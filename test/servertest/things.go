@@ -14,7 +14,8 @@ import (
 // open.
 func Cube(side float64, triangles int) []byte {
 	corners := [][3]float64{{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}, {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}}
-	faces := [][3]int{{0, 2, 1}, {0, 3, 2}, {4, 5, 6}, {4, 6, 7}, {0, 1, 5}, {0, 5, 4}, {1, 2, 6}, {1, 6, 5}, {2, 3, 7}, {2, 7, 6}, {3, 0, 4}, {3, 4, 7}}
+	faces := [][3]int{{0, 2, 1}, {0, 3, 2}, {4, 5, 6}, {4, 6, 7}, {0, 1, 5}, {0, 5, 4}, {1, 2, 6}, {1, 6, 5}, {2, 3, 7},
+		{2, 7, 6}, {3, 0, 4}, {3, 4, 7}}
 	var b strings.Builder
 	b.WriteString("solid cube\n")
 	for _, face := range faces[:triangles] {
@@ -58,27 +59,40 @@ func PublishedThing(t *testing.T, c *Client, name string) int64 {
 // replaced by IDs of the full or the empty catalogue.
 var Lookups = []struct{ Path, Kind string }{
 	{"/featured", "[FeaturedSchema]"}, {"/newest", "[ShortThingSchema]"}, {"/popular", "[ShortThingSchema]"},
-	{"/search", "ThingHits"}, {"/search/{term}", "ThingHits"}, {"/search/{tag}/tag", "ThingHits"}, {"/search/{term}/autocomplete", "ThingHits"},
+	{"/search", "ThingHits"}, {"/search/{term}", "ThingHits"}, {"/search/{tag}/tag", "ThingHits"},
+	{"/search/{term}/autocomplete", "ThingHits"},
 	{"/search/{username}?type=users", "UserHits"},
-	{"/things/{thing_id}", "ThingSchema"}, {"/things/{thing_id}/files", "[FileSchema]"}, {"/things/{thing_id}/images", "[ThingImage]"},
-	{"/things/{thing_id}/likes", "[UserSummary]"}, {"/things/{thing_id}/tags", "[Tag]"}, {"/things/{thing_id}/categories", "[Category]"},
-	{"/things/{thing_id}/ancestors", "[ShortThingSchema]"}, {"/things/{thing_id}/derivatives", "[ShortThingSchema]"}, {"/things/{thing_id}/copies", "[CopySchema]"},
-	{"/things/{thing_id}/comments", "[CommentSchema]"}, {"/things/{thing_id}/root-comments", "[CommentSchema]"}, {"/things/{thing_id}/threaded-comments", "Threads"},
-	{"/users/{username}", "UserSchema"}, {"/users/{username}/things", "[ShortThingSchema]"}, {"/users/{username}/likes", "[ShortThingSchema]"},
-	{"/users/{username}/favorites", "[ShortThingSchema]"}, {"/users/{username}/copies", "[CopySchema]"}, {"/users/{username}/collections", "[Collection]"},
+	{"/things/{thing_id}", "ThingSchema"}, {"/things/{thing_id}/files", "[FileSchema]"},
+	{"/things/{thing_id}/images", "[ThingImage]"},
+	{"/things/{thing_id}/likes", "[UserSummary]"}, {"/things/{thing_id}/tags", "[Tag]"},
+	{"/things/{thing_id}/categories", "[Category]"},
+	{"/things/{thing_id}/ancestors", "[ShortThingSchema]"}, {"/things/{thing_id}/derivatives", "[ShortThingSchema]"},
+	{"/things/{thing_id}/copies", "[CopySchema]"},
+	{"/things/{thing_id}/comments", "[CommentSchema]"}, {"/things/{thing_id}/root-comments", "[CommentSchema]"},
+	{"/things/{thing_id}/threaded-comments", "Threads"},
+	{"/users/{username}", "UserSchema"}, {"/users/{username}/things", "[ShortThingSchema]"},
+	{"/users/{username}/likes", "[ShortThingSchema]"},
+	{"/users/{username}/favorites", "[ShortThingSchema]"}, {"/users/{username}/copies", "[CopySchema]"},
+	{"/users/{username}/collections", "[Collection]"},
 	{"/users/{username}/downloads", "[ThingSchema]"}, {"/users/{username}/search/{term}", "ThingHits"},
-	{"/copies", "[CopySchema]"}, {"/copies/{copy_id}", "CopySchema"}, {"/copies/{copy_id}/images", "[ThingImage]"}, {"/copies/{copy_id}/likes", "[UserSummary]"},
+	{"/copies", "[CopySchema]"}, {"/copies/{copy_id}", "CopySchema"}, {"/copies/{copy_id}/images", "[ThingImage]"},
+	{"/copies/{copy_id}/likes", "[UserSummary]"},
 	{"/copies/{copy_id}/comments", "[CommentSchema]"},
-	{"/comments", "[CommentSchema]"}, {"/comments/{comment_id}", "CommentSchema"}, {"/comments/{comment_id}/replies", "[CommentSchema]"},
-	{"/categories", "[Category]"}, {"/categories/{slug}", "CategoryTree"}, {"/categories/{slug}/things", "[ShortThingSchema]"},
+	{"/comments", "[CommentSchema]"}, {"/comments/{comment_id}", "CommentSchema"},
+	{"/comments/{comment_id}/replies", "[CommentSchema]"},
+	{"/categories", "[Category]"}, {"/categories/{slug}", "CategoryTree"},
+	{"/categories/{slug}/things", "[ShortThingSchema]"},
 	{"/tags", "[Tag]"}, {"/tags/0/popular", "[Tag]"}, {"/tags/{tag}/search-tags", "[TagCount]"},
-	{"/collections", "[Collection]"}, {"/collections/{collection_id}", "Collection"}, {"/collections/{collection_id}/things", "[ShortThingSchema]"},
+	{"/collections", "[Collection]"}, {"/collections/{collection_id}", "Collection"},
+	{"/collections/{collection_id}/things", "[ShortThingSchema]"},
 }
 
 // InFullWorld are lookups of objects that exist only in the full catalogue.
 var InFullWorld = []struct{ Path, Kind string }{
-	{"/files/{file_id}", "FileSchema"}, {"/files/{file_id}/finalize", "FileSchema"}, {"/things/{thing_id}/files/{file_id}", "FileSchema"},
-	{"/things/{thing_id}/images/{image_id}", "ImageSummary"}, {"/tags/{tag}", "Tag"}, {"/tags/{tag}/things", "[ShortThingSchema]"}, {"/files/{image_id}", "FileSchema"},
+	{"/files/{file_id}", "FileSchema"}, {"/files/{file_id}/finalize", "FileSchema"}, {"/things/{thing_id}/files/{file_id}",
+		"FileSchema"},
+	{"/things/{thing_id}/images/{image_id}", "ImageSummary"}, {"/tags/{tag}", "Tag"},
+	{"/tags/{tag}/things", "[ShortThingSchema]"}, {"/files/{image_id}", "FileSchema"},
 }
 
 // FullThing creates a featured thing of ada's with everything that a thing can have, and returns
@@ -93,21 +107,25 @@ func FullThing(t *testing.T, s *Server, ada, bob *Client) map[string]any {
 		c.Publish(id).Want(t, 200)
 		return id, file
 	}
-	first, _ := publish(bob, Object{"name": "First bracket", "license": "cc", "category": "Tools", "description": "First.", "tags": []string{"first"}})
-	id, file := publish(ada, Object{"name": "Bracket", "license": "cc-sa", "category": "Parts", "description": "*Holds*.", "instructions": "Print.", "tags": []string{"holder", "wall mount"}, "ancestors": []any{first}, "is_wip": 1})
+	first, _ := publish(bob, Object{"name": "First bracket", "license": "cc", "category": "Tools", "description": "First.",
+		"tags": []string{"first"}})
+	id, file := publish(ada, Object{"name": "Bracket", "license": "cc-sa", "category": "Parts", "description": "*Holds*.",
+		"instructions": "Print.", "tags": []string{"holder", "wall mount"}, "ancestors": []any{first}, "is_wip": 1})
 	image := ada.Upload("a.png", Mesh(t, "lib3mf_thumbnail.png"))
 	ada.Finalize("thing", id, image, ada.Upload("a.pdf", Mesh(t, "own_assembly.pdf"))).Want(t, 200)
 	path := fmt.Sprintf("/things/%d", id)
 	var made struct {
 		CreateMake struct{ Make struct{ ID string } }
 	}
-	bob.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id, description: "Went *well*."}) { make { id } } }`, Object{"id": ID(id)}, &made)
+	bob.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id, description: "Went *well*."}) { make { id } } }`,
+		Object{"id": ID(id)}, &made)
 	var makeID int64
 	_, _ = fmt.Sscan(made.CreateMake.Make.ID, &makeID)
 	bob.Finalize("copy", makeID, bob.Upload("b.png", Mesh(t, "lib3mf_thumbnail.png"))).Want(t, 200)
 	comment := ReadObject(t, bob.Do("POST", path+"/comments", Object{"body": "It *holds*."}))
 	ada.Do("POST", fmt.Sprintf("/comments/%v/reply", comment["id"]), Object{"body": "Glad."}).Want(t, 200)
-	bob.Finalize("comment", int64(comment["id"].(float64)), bob.Upload("c.stl", Mesh(t, "hschendel_simple_bin.stl"))).Want(t, 200)
+	bob.Finalize("comment", int64(comment["id"].(float64)), bob.Upload("c.stl", Mesh(t, "hschendel_simple_bin.stl"))).
+		Want(t, 200)
 	ada.Do("POST", fmt.Sprintf("/copies/%d/likes", makeID), nil).Want(t, 200)
 	ada.Do("POST", fmt.Sprintf("/copies/%d/comments", makeID), Object{"body": "Neat."}).Want(t, 200)
 	bob.Do("POST", path+"/likes", nil).Want(t, 200)
@@ -115,12 +133,15 @@ func FullThing(t *testing.T, s *Server, ada, bob *Client) map[string]any {
 	collection := ReadObject(t, ada.Do("POST", "/collections/", Object{"name": "Brackets", "description": "All."}))
 	ada.Do("POST", fmt.Sprintf("/collections/%v/thing/%d", collection["id"], id), nil).Want(t, 200)
 	ada.Get(fmt.Sprintf("/files/%d/download", file)).Want(t, http.StatusFound)
-	ada.Do("PATCH", "/users/me", Object{"first_name": "Ada", "last_name": "L.", "bio": "I *print*.", "location": "London"}).Want(t, 200)
-	s.Administrator().Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { isFeatured featuredAt } } }`, Object{"id": ID(id)}, new(any))
+	ada.Do("PATCH", "/users/me", Object{"first_name": "Ada", "last_name": "L.", "bio": "I *print*.",
+		"location": "London"}).Want(t, 200)
+	s.Administrator().Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { isFeatured featuredAt } } }`,
+		Object{"id": ID(id)}, new(any))
 	s.Fold()
 	return map[string]any{
-		"thing_id": id, "file_id": file, "image_id": image, "copy_id": makeID, "comment_id": comment["id"], "collection_id": collection["id"],
-		"username": "ada", "term": "bracket", "tag": "wall_mount", "slug": "tools",
+		"thing_id": id, "file_id": file, "image_id": image, "copy_id": makeID, "comment_id": comment["id"],
+		"collection_id": collection["id"],
+		"username":      "ada", "term": "bracket", "tag": "wall_mount", "slug": "tools",
 	}
 }
 

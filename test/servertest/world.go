@@ -15,7 +15,8 @@ import (
 // CodeStatus is the REST status for a GraphQL error code, as the specification of the legacy wire
 // format defines it.
 var CodeStatus = map[string]int{
-	"": 200, "BAD_USER_INPUT": 400, "CONFLICT": 400, "TOO_LARGE": 400, "UNAUTHENTICATED": 401, "FORBIDDEN": 403, "NOT_FOUND": 404,
+	"": 200, "BAD_USER_INPUT": 400, "CONFLICT": 400, "TOO_LARGE": 400, "UNAUTHENTICATED": 401, "FORBIDDEN": 403,
+	"NOT_FOUND": 404,
 }
 
 // CheckErrorBody checks that an error has the documented body.
@@ -29,8 +30,10 @@ func CheckErrorBody(t *testing.T, r *Response) {
 		t.Fatalf("no JSON: %s", r.Bytes)
 	}
 	words := map[int]string{400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found"}[r.StatusCode]
-	if body.Error != words || r.Header.Get("X-Error") != words || body.Code != r.StatusCode || body.Message == "" || body.Type == "" {
-		t.Errorf("error %+v, X-Error %q: want %q, code %d, a type and a message", body, r.Header.Get("X-Error"), words, r.StatusCode)
+	if body.Error != words || r.Header.Get("X-Error") != words || body.Code != r.StatusCode || body.Message == "" ||
+		body.Type == "" {
+		t.Errorf("error %+v, X-Error %q: want %q, code %d, a type and a message", body, r.Header.Get("X-Error"), words,
+			r.StatusCode)
 	}
 	if (r.StatusCode == 401) != (r.Header.Get("WWW-Authenticate") == "Bearer") {
 		t.Errorf("status %d with WWW-Authenticate %q", r.StatusCode, r.Header.Get("WWW-Authenticate"))
@@ -60,7 +63,8 @@ func NewWorld(t *testing.T, s *Server) *World {
 	w.Garbage = s.Client("my_" + strings.Repeat("x", 43))
 	w.Rd, w.Wr = s.Client(s.Token("ada", auth.Read)), s.Client(s.Token("ada", auth.Write))
 	w.Revoked = s.Client(s.Token("ada", auth.Read, auth.Write))
-	token, err := s.Store.Account.Admin().CreateToken(context.Background(), "ada", "", auth.Scopes{auth.Read, auth.Write}, time.Microsecond)
+	token, err := s.Store.Account.Admin().CreateToken(context.Background(), "ada", "", auth.Scopes{auth.Read, auth.Write},
+		time.Microsecond)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +110,8 @@ func NothingLeft(t *testing.T, s *Server, rows int) {
 // SoundCatalogue checks that the database and the bucket match exactly.
 func SoundCatalogue(t *testing.T, s *Server) {
 	t.Helper()
-	if _, err := s.Store.Fsck.Check(context.Background(), fsck.Options{Rehash: true}, func(p fsck.Problem) { t.Error(p) }); err != nil {
+	if _, err := s.Store.Fsck.Check(context.Background(), fsck.Options{Rehash: true},
+		func(p fsck.Problem) { t.Error(p) }); err != nil {
 		t.Error(err)
 	}
 }

@@ -19,7 +19,8 @@ import (
 )
 
 // withMail runs a test on each engine, on a server that sends mail.
-func withMail(t *testing.T, test func(t *testing.T, s *servertest.Server, box *mailtest.Mailbox), change ...func(*config.Settings)) {
+func withMail(t *testing.T, test func(t *testing.T, s *servertest.Server, box *mailtest.Mailbox),
+	change ...func(*config.Settings)) {
 	t.Parallel()
 	for _, engine := range databasetest.Engines(t) {
 		t.Run(string(engine), func(t *testing.T) {
@@ -34,7 +35,8 @@ func withMail(t *testing.T, test func(t *testing.T, s *servertest.Server, box *m
 // confirmed sets the e-mail address of a user and confirms it.
 func confirmed(t *testing.T, s *servertest.Server, box *mailtest.Mailbox, ada *servertest.Client, email string) {
 	t.Helper()
-	ada.Query(`mutation ($email: String) { updateProfile(input: {email: $email}) { user { id } } }`, servertest.Object{"email": email}, new(any))
+	ada.Query(`mutation ($email: String) { updateProfile(input: {email: $email}) { user { id } } }`,
+		servertest.Object{"email": email}, new(any))
 	b := s.Browser()
 	link := box.Next().Link()
 	b.Post("/login/confirm", b.Get(link).Want(t, 200).Fields()).Want(t, 200)
@@ -80,24 +82,31 @@ func TestInvitations(t *testing.T) {
 
 		_, shown := invite(servertest.Object{"email": "grace@example.org"})
 		letter := box.Next()
-		if letter.To != "grace@example.org" || letter.From != "Müller's models <no-reply@example.org>" || letter.Subject != "Your invitation to Meshyard" || !strings.HasPrefix(letter.Link(), s.URL+"/login/invitation?token=") || letter.Link() == shown {
+		if letter.To != "grace@example.org" || letter.From != "Müller's models <no-reply@example.org>" ||
+			letter.Subject != "Your invitation to Meshyard" ||
+			!strings.HasPrefix(letter.Link(), s.URL+"/login/invitation?token=") || letter.Link() == shown {
 			t.Errorf("the mail is %+v", letter)
 		}
 		if got := list(); got != `{"invitations":[{"email":"grace@example.org"}]}` {
 			t.Errorf("the list is %s", got)
 		}
 		// An attempt with a name that is taken does not use up the invitation.
-		if r := register(t, s.Browser(), letter.Link(), "STAFF", nil); r.StatusCode != http.StatusBadRequest || !strings.Contains(string(r.Bytes), "is taken") {
+		if r := register(t, s.Browser(), letter.Link(), "STAFF", nil); r.StatusCode != http.StatusBadRequest ||
+			!strings.Contains(string(r.Bytes), "is taken") {
 			t.Errorf("a taken name: got %d %s, want 400 and the reason", r.StatusCode, r.Bytes)
 		}
-		if r := register(t, s.Browser(), letter.Link(), "grace", url.Values{"password": {"short"}}); r.StatusCode != http.StatusBadRequest || !strings.Contains(string(r.Bytes), "Password: must be") {
+		if r := register(t, s.Browser(), letter.Link(), "grace",
+			url.Values{"password": {"short"}}); r.StatusCode != http.StatusBadRequest ||
+			!strings.Contains(string(r.Bytes), "Password: must be") {
 			t.Errorf("a short password: got %d %s, want 400 and the reason", r.StatusCode, r.Bytes)
 		}
 		b := s.Browser()
-		if r := register(t, b, letter.Link(), "grace", url.Values{"email": {"other@example.org"}}).Want(t, http.StatusSeeOther); r.Header.Get("Location") != s.URL+"/" {
+		if r := register(t, b, letter.Link(), "grace", url.Values{"email": {"other@example.org"}}).
+			Want(t, http.StatusSeeOther); r.Header.Get("Location") != s.URL+"/" {
 			t.Errorf("after the registration: got redirect %s, want the home page", r.Header.Get("Location"))
 		}
-		if page := string(b.Get("/login/password").Want(t, 200).Bytes); !strings.Contains(page, "<strong>grace@example.org</strong> is confirmed") {
+		if page := string(b.Get("/login/password").Want(t, 200).Bytes); !strings.Contains(page,
+			"<strong>grace@example.org</strong> is confirmed") {
 			t.Errorf("the account: %s", page)
 		}
 		works(letter.Link(), false)
@@ -112,7 +121,8 @@ func TestInvitations(t *testing.T) {
 		_, link := invite(servertest.Object{})
 		b = s.Browser()
 		register(t, b, link, "linus", url.Values{"email": {"linus@example.org"}}).Want(t, http.StatusSeeOther)
-		if page := string(b.Get("/login/password").Want(t, 200).Bytes); !strings.Contains(page, "<strong>linus@example.org</strong> is not confirmed") {
+		if page := string(b.Get("/login/password").Want(t, 200).Bytes); !strings.Contains(page,
+			"<strong>linus@example.org</strong> is not confirmed") {
 			t.Errorf("the account: %s", page)
 		}
 		if letter := box.Next(); letter.To != "linus@example.org" || !strings.Contains(letter.Link(), "/login/confirm?") {
@@ -122,9 +132,11 @@ func TestInvitations(t *testing.T) {
 		// An invitation cannot be used after it is revoked or has expired.
 		id, link := invite(servertest.Object{})
 		works(link, true)
-		admin.Query(`mutation ($id: ID!) { revokeInvitation(input: {id: $id}) { revokedId } }`, servertest.Object{"id": id}, new(any))
+		admin.Query(`mutation ($id: ID!) { revokeInvitation(input: {id: $id}) { revokedId } }`, servertest.Object{"id": id},
+			new(any))
 		works(link, false)
-		if code := admin.GraphQL(`mutation ($id: ID!) { revokeInvitation(input: {id: $id}) { revokedId } }`, servertest.Object{"id": id}).Code(); code != "NOT_FOUND" {
+		if code := admin.GraphQL(`mutation ($id: ID!) { revokeInvitation(input: {id: $id}) { revokedId } }`,
+			servertest.Object{"id": id}).Code(); code != "NOT_FOUND" {
 			t.Errorf("revoked twice: got %q, want NOT_FOUND", code)
 		}
 		_, link = invite(servertest.Object{"expiresAt": time.Now().Add(time.Hour)})
@@ -133,8 +145,10 @@ func TestInvitations(t *testing.T) {
 			t.Fatal(err)
 		}
 		works(link, false)
-		for _, input := range []servertest.Object{{"email": "nobody"}, {"email": "a@b\nBcc: c@d"}, {"expiresAt": time.Now().Add(-time.Hour)}, {"expiresAt": time.Now().AddDate(2, 0, 0)}} {
-			if code := admin.GraphQL(`mutation ($input: CreateInvitationInput!) { createInvitation(input: $input) { url } }`, servertest.Object{"input": input}).Code(); code != "BAD_USER_INPUT" {
+		for _, input := range []servertest.Object{{"email": "nobody"}, {"email": "a@b\nBcc: c@d"},
+			{"expiresAt": time.Now().Add(-time.Hour)}, {"expiresAt": time.Now().AddDate(2, 0, 0)}} {
+			if code := admin.GraphQL(`mutation ($input: CreateInvitationInput!) { createInvitation(input: $input) { url } }`,
+				servertest.Object{"input": input}).Code(); code != "BAD_USER_INPUT" {
 				t.Errorf("%v: got %q, want BAD_USER_INPUT", input, code)
 			}
 		}
@@ -175,7 +189,8 @@ func TestPasswordReset(t *testing.T) {
 		ask("ADA@example.org")
 		second := box.Next()
 		for _, letter := range []mailtest.Mail{first, second} {
-			if letter.To != "ada@example.org" || letter.Subject != "Reset your password on Meshyard" || !strings.Contains(letter.Text, "account ada ") || !strings.HasPrefix(letter.Link(), s.URL+"/login/reset?token=") {
+			if letter.To != "ada@example.org" || letter.Subject != "Reset your password on Meshyard" ||
+				!strings.Contains(letter.Text, "account ada ") || !strings.HasPrefix(letter.Link(), s.URL+"/login/reset?token=") {
 				t.Errorf("the mail is %+v", letter)
 			}
 		}
@@ -210,7 +225,8 @@ func TestPasswordReset(t *testing.T) {
 		// The secret of a link is not stored in any job, and a mail that is rejected is written again
 		// with a new link.
 		box.Refuse(1)
-		if err := s.Store.Account.RequestMail(context.Background(), models.Mail{Purpose: models.ResetLink, Name: "ada"}); err != nil {
+		if err := s.Store.Account.RequestMail(context.Background(), models.Mail{Purpose: models.ResetLink,
+			Name: "ada"}); err != nil {
 			t.Fatal(err)
 		}
 		third := box.Next()
@@ -219,7 +235,9 @@ func TestPasswordReset(t *testing.T) {
 			t.Fatal(err)
 		}
 		var found, links int
-		row := servertest.OpenDB(t, s).SQL().QueryRow("SELECT (SELECT count(*) FROM river_job WHERE CAST(args AS text) LIKE '%" + u.Query().Get("token") + "%'), (SELECT count(*) FROM account_links)")
+		row := servertest.OpenDB(t, s).SQL().
+			QueryRow("SELECT (SELECT count(*) FROM river_job WHERE CAST(args AS text) LIKE '%" + u.Query().Get("token") +
+				"%'), (SELECT count(*) FROM account_links)")
 		if err := row.Scan(&found, &links); err != nil || found != 0 || links != 1 {
 			t.Errorf("%d jobs have the secret, %d links are kept (%v), want 0 and 1", found, links, err)
 		}
@@ -227,11 +245,13 @@ func TestPasswordReset(t *testing.T) {
 		s.Browser().Get(strings.Replace(third.Link(), "/reset", "/invitation", 1)).Want(t, http.StatusNotFound)
 		s.Browser().Get(strings.Replace(third.Link(), "/reset", "/confirm", 1)).Want(t, http.StatusNotFound)
 		for range 10 {
-			if letters, err := s.Store.Account.WriteEmails(context.Background(), models.Mail{Purpose: models.ResetLink, Name: "ada"}); err != nil || len(letters) > 1 {
+			if letters, err := s.Store.Account.WriteEmails(context.Background(), models.Mail{Purpose: models.ResetLink,
+				Name: "ada"}); err != nil || len(letters) > 1 {
 				t.Errorf("got %d mails, %v, want one at most", len(letters), err)
 			}
 		}
-		if letters, err := s.Store.Account.WriteEmails(context.Background(), models.Mail{Purpose: models.ResetLink, Name: "ada"}); err != nil || len(letters) > 0 {
+		if letters, err := s.Store.Account.WriteEmails(context.Background(), models.Mail{Purpose: models.ResetLink,
+			Name: "ada"}); err != nil || len(letters) > 0 {
 			t.Errorf("beyond the limit: got %d mails, %v, want none", len(letters), err)
 		}
 		// The number of requests of one network is limited.
@@ -256,7 +276,8 @@ func TestResetOfSharedAddress(t *testing.T) {
 			confirmed(t, s, box, s.User(name), "shared@example.org")
 		}
 		box.Refuse(1)
-		if err := s.Store.Account.RequestMail(t.Context(), models.Mail{Purpose: models.ResetLink, Name: "shared@example.org"}); err != nil {
+		if err := s.Store.Account.RequestMail(t.Context(), models.Mail{Purpose: models.ResetLink,
+			Name: "shared@example.org"}); err != nil {
 			t.Fatal(err)
 		}
 		texts := box.Next().Text + box.Next().Text
@@ -282,7 +303,8 @@ func TestEmailConfirmation(t *testing.T) {
 		b, ada := servertest.SignedIn(t, s, "ada")
 		change := func(email string) string {
 			t.Helper()
-			ada.Query(`mutation ($email: String) { updateProfile(input: {email: $email}) { user { id } } }`, servertest.Object{"email": email}, new(any))
+			ada.Query(`mutation ($email: String) { updateProfile(input: {email: $email}) { user { id } } }`,
+				servertest.Object{"email": email}, new(any))
 			return box.Next().Link()
 		}
 		state := func(want string) {
@@ -294,7 +316,8 @@ func TestEmailConfirmation(t *testing.T) {
 		first := change("ada@example.org")
 		state("<strong>ada@example.org</strong> is not confirmed")
 		// Setting the same address again sends no mail, but the form on the page does.
-		ada.Query(`mutation { updateProfile(input: {email: "ada@example.org", location: "Here"}) { user { id } } }`, nil, new(any))
+		ada.Query(`mutation { updateProfile(input: {email: "ada@example.org", location: "Here"}) { user { id } } }`, nil,
+			new(any))
 		b.Post("/login/email", b.Get("/login/password").Fields()).Want(t, 200)
 		again := box.Next().Link()
 		b.Get(again).Want(t, 200)
@@ -354,11 +377,14 @@ func TestChangePassword(t *testing.T) {
 			form.Set("password", password)
 			return form
 		}
-		if r := b.Post("/login/password", set("wrong horse battery", "a new horse battery")); r.StatusCode != http.StatusForbidden || !strings.Contains(string(r.Bytes), "The current password is wrong.") {
+		if r := b.Post("/login/password",
+			set("wrong horse battery", "a new horse battery")); r.StatusCode != http.StatusForbidden ||
+			!strings.Contains(string(r.Bytes), "The current password is wrong.") {
 			t.Errorf("a wrong password: got %d %s, want 403 and the reason", r.StatusCode, r.Bytes)
 		}
 		b.Post("/login/password", set(servertest.Password, "short")).Want(t, http.StatusBadRequest)
-		b.PostFrom("cross-site", "/login/password", set(servertest.Password, "a new horse battery")).Want(t, http.StatusForbidden)
+		b.PostFrom("cross-site", "/login/password", set(servertest.Password, "a new horse battery")).
+			Want(t, http.StatusForbidden)
 		// The form of another session is rejected.
 		other.Post("/login/password", set(servertest.Password, "a new horse battery")).Want(t, http.StatusForbidden)
 		b.Post("/login/password", set(servertest.Password, "a new horse battery")).Want(t, 200)
@@ -374,7 +400,8 @@ func TestChangePassword(t *testing.T) {
 		s.Browser().Get("/login/forgotten").Want(t, http.StatusNotFound)
 		s.Browser().Post("/login/forgotten", url.Values{"name": {"ada"}}).Want(t, http.StatusNotFound)
 		s.Browser().Get("/signup").Want(t, http.StatusForbidden)
-		s.Browser().Post("/signup", url.Values{"username": {"eve"}, "password": {servertest.Password}}).Want(t, http.StatusForbidden)
+		s.Browser().Post("/signup", url.Values{"username": {"eve"}, "password": {servertest.Password}}).
+			Want(t, http.StatusForbidden)
 	})
 }
 
@@ -400,9 +427,11 @@ func TestRegistration(t *testing.T) {
 			register(t, s.Browser(), "/signup", "mallory", url.Values{"email": {"nobody"}}).Want(t, 400)
 			// The visitor returns to the page from which they came, but to no page of another site.
 			number := 0
-			for next, want := range map[string]string{"/explore?q=a%20b": "/explore?q=a%20b", "/thing:1": "/thing:1", "": "/", "https://evil.example/": "/", "//evil.example": "/", "/\\evil.example": "/"} {
+			for next, want := range map[string]string{"/explore?q=a%20b": "/explore?q=a%20b", "/thing:1": "/thing:1", "": "/",
+				"https://evil.example/": "/", "//evil.example": "/", "/\\evil.example": "/"} {
 				b := s.Browser()
-				if link := b.Get("/login?" + url.Values{"next": {next}}.Encode()); next == "/thing:1" && !strings.Contains(string(link.Bytes), `"/signup?next=%2fthing%3a1"`) {
+				if link := b.Get("/login?" + url.Values{"next": {next}}.Encode()); next == "/thing:1" &&
+					!strings.Contains(string(link.Bytes), `"/signup?next=%2fthing%3a1"`) {
 					t.Errorf("the page to sign in does not pass %q on: %s", next, link.Bytes)
 				}
 				page := b.Get("/signup?"+url.Values{"next": {next}}.Encode()).Want(t, 200)
@@ -417,7 +446,8 @@ func TestRegistration(t *testing.T) {
 					t.Errorf("next %q leads to %s, want %s", next, to, want)
 				}
 			}
-			s.Browser().PostFrom("cross-site", "/signup", url.Values{"username": {"mallory"}, "password": {servertest.Password}}).Want(t, http.StatusForbidden)
+			s.Browser().PostFrom("cross-site", "/signup", url.Values{"username": {"mallory"},
+				"password": {servertest.Password}}).Want(t, http.StatusForbidden)
 		}, open)
 	})
 	t.Run("with mail", func(t *testing.T) {
@@ -431,10 +461,12 @@ func TestRegistration(t *testing.T) {
 			if letter.To != "eve@example.org" || letter.Subject != "Create your account on Meshyard" {
 				t.Errorf("the mail is %+v", letter)
 			}
-			if to := register(t, b, letter.Link(), "eve", nil).Want(t, http.StatusSeeOther).Header.Get("Location"); to != s.URL+"/thing:1" {
+			if to := register(t, b, letter.Link(), "eve", nil).Want(t, http.StatusSeeOther).
+				Header.Get("Location"); to != s.URL+"/thing:1" {
 				t.Errorf("after the registration: got redirect %s, want /thing:1", to)
 			}
-			if page := string(b.Get("/login/password").Bytes); !strings.Contains(page, "<strong>eve@example.org</strong> is confirmed") {
+			if page := string(b.Get("/login/password").Bytes); !strings.Contains(page,
+				"<strong>eve@example.org</strong> is confirmed") {
 				t.Errorf("the account: %s", page)
 			}
 			s.Browser().Get(letter.Link()).Want(t, http.StatusNotFound)

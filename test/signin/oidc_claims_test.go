@@ -22,7 +22,8 @@ func usernameIn(b *servertest.Browser) string {
 func TestOpenIDUserInfo(t *testing.T) {
 	eachWithIssuer(t, func(t *testing.T, s *servertest.Server, issuer *oidctest.Issuer) {
 		issuer.SetUser(oidctest.Claims{"sub": "1"})
-		issuer.SetUserInfo(oidctest.Claims{"sub": "1", "preferred_username": "ada", "name": "Ada Lovelace", "email": "ada@id.example", "email_verified": true})
+		issuer.SetUserInfo(oidctest.Claims{"sub": "1", "preferred_username": "ada", "name": "Ada Lovelace",
+			"email": "ada@id.example", "email_verified": true})
 		b := s.Browser()
 		signInElsewhere(t, b, "").Want(t, http.StatusSeeOther)
 		if got := usernameIn(b); got != "ada" {
@@ -36,7 +37,8 @@ func TestOpenIDUserInfo(t *testing.T) {
 			t.Errorf("me: %+v", me.Me)
 		}
 
-		issuer.SetUser(oidctest.Claims{"sub": "3", "preferred_username": "bob", "email": "bob@id.example", "email_verified": true})
+		issuer.SetUser(oidctest.Claims{"sub": "3", "preferred_username": "bob", "email": "bob@id.example",
+			"email_verified": true})
 		issuer.SetUserInfo(oidctest.Claims{"sub": "3", "name": "Bob Builder"})
 		signInElsewhere(t, s.Browser(), "").Want(t, http.StatusSeeOther)
 		s.Client(s.Token("bob", "read")).Query(`{ me { firstName lastName email } }`, nil, &me)
@@ -73,7 +75,8 @@ func TestOpenIDRules(t *testing.T) {
 				s.OIDCRoleClaim, s.OIDCAdministrators, s.OIDCModerators = "roles", []string{"root"}, []string{"mod"}
 			})
 			ada := oidctest.Claims{
-				"sub": "1", "ldap": servertest.Object{"uid": "ada"}, "display": "Ada L.", "email": "ada@id.example", "email_verified": true, "groups": []string{"makers"},
+				"sub": "1", "ldap": servertest.Object{"uid": "ada"}, "display": "Ada L.", "email": "ada@id.example",
+				"email_verified": true, "groups": []string{"makers"},
 			}
 			with := func(claim string, value any) oidctest.Claims {
 				changed := oidctest.Claims{claim: value}
@@ -91,9 +94,11 @@ func TestOpenIDRules(t *testing.T) {
 				return signInElsewhere(t, s.Browser(), "")
 			}
 			for name, c := range map[string]oidctest.Claims{
-				"another domain": with("email", "ada@evil.example"), "not verified": with("email_verified", false), "another group": with("groups", []string{"users"}), "no group": with("groups", nil),
+				"another domain": with("email", "ada@evil.example"), "not verified": with("email_verified", false),
+				"another group": with("groups", []string{"users"}), "no group": with("groups", nil),
 			} {
-				if r := signsIn(c).Want(t, http.StatusForbidden); !strings.Contains(string(r.Bytes), "may not use this server") || len(r.Cookies()) > 1 {
+				if r := signsIn(c).Want(t, http.StatusForbidden); !strings.Contains(string(r.Bytes), "may not use this server") ||
+					len(r.Cookies()) > 1 {
 					t.Errorf("%s: %s", name, r.Bytes)
 				}
 				s.Client(issuer.Sign(c)).Get("/users/me").Want(t, http.StatusForbidden)

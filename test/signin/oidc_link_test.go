@@ -25,14 +25,16 @@ func TestOpenIDLink(t *testing.T) {
 			t.Helper()
 			issuer.SetUser(claims)
 			b := s.Browser()
-			if r := signInElsewhere(t, b, "/settings").Want(t, http.StatusSeeOther); r.Header.Get("Location") != s.URL+link || usernameIn(b) != "" {
+			if r := signInElsewhere(t, b, "/settings").Want(t, http.StatusSeeOther); r.Header.Get("Location") != s.URL+link ||
+				usernameIn(b) != "" {
 				t.Fatalf("got a redirect to %s, want to %s and no session", r.Header.Get("Location"), link)
 			}
 			return b
 		}
 
 		s.Browser().Get(link).Want(t, http.StatusForbidden)
-		hers := oidctest.Claims{"sub": "1", "preferred_username": "lovelace", "email": "ada@id.example", "email_verified": true}
+		hers := oidctest.Claims{"sub": "1", "preferred_username": "lovelace", "email": "ada@id.example",
+			"email_verified": true}
 		b := begin(hers)
 		if page := b.Get(link).Want(t, http.StatusOK); !strings.Contains(string(page.Bytes), "<strong>ada</strong>") {
 			t.Errorf("the page does not name the account: %s", page.Bytes)
@@ -41,10 +43,12 @@ func TestOpenIDLink(t *testing.T) {
 		if usernameIn(b) != "" {
 			t.Error("a wrong password signs in")
 		}
-		if r := s.Client(issuer.Sign(hers)).Get("/users/me").Want(t, http.StatusForbidden); !strings.Contains(string(r.Bytes), "the account ada") {
+		if r := s.Client(issuer.Sign(hers)).Get("/users/me").Want(t, http.StatusForbidden); !strings.Contains(string(r.Bytes),
+			"the account ada") {
 			t.Errorf("a program: got %s, want the name of the account", r.Bytes)
 		}
-		if r := b.Post(link, url.Values{"password": {servertest.Password}}).Want(t, http.StatusSeeOther); r.Header.Get("Location") != s.URL+"/settings" || usernameIn(b) != "ada" {
+		if r := b.Post(link, url.Values{"password": {servertest.Password}}).
+			Want(t, http.StatusSeeOther); r.Header.Get("Location") != s.URL+"/settings" || usernameIn(b) != "ada" {
 			t.Errorf("got %q and a redirect to %s, want ada and /settings", usernameIn(b), r.Header.Get("Location"))
 		}
 		b = s.Browser()
@@ -68,7 +72,8 @@ func TestOpenIDLink(t *testing.T) {
 
 		for name, claims := range map[string]oidctest.Claims{
 			"the address is not verified": {"sub": "3", "preferred_username": "eve", "email": "ada@id.example"},
-			"nothing is equal":            {"sub": "4", "preferred_username": "heidi", "email": "heidi@id.example", "email_verified": true},
+			"nothing is equal": {"sub": "4", "preferred_username": "heidi", "email": "heidi@id.example",
+				"email_verified": true},
 		} {
 			issuer.SetUser(claims)
 			b := s.Browser()

@@ -25,14 +25,18 @@ func TestOpenIDRefusals(t *testing.T) {
 	good := issuer.Sign(oidctest.Claims{"sub": "1"})
 	parts := strings.Split(good, ".")
 	for token, want := range map[string]string{
-		issuer.Sign(oidctest.Claims{"sub": "1", "iss": "https://evil.example"}):            `its issuer (iss) is "https://evil.example", want "` + issuer.URL,
-		issuer.Sign(oidctest.Claims{"sub": "1", "aud": []string{"a", "b"}}):                `its audience (aud) is "a b", want the client ID "meshyard"`,
+		issuer.Sign(oidctest.Claims{"sub": "1",
+			"iss": "https://evil.example"}): `its issuer (iss) is "https://evil.example", want "` + issuer.URL,
+		issuer.Sign(oidctest.Claims{"sub": "1",
+			"aud": []string{"a", "b"}}): `its audience (aud) is "a b", want the client ID "meshyard"`,
 		issuer.Sign(oidctest.Claims{"sub": "1", "exp": time.Now().Add(-time.Hour).Unix()}): "it expired (exp) at ",
 		issuer.Sign(oidctest.Claims{"sub": "1", "nbf": hour, "exp": hour + 60}):            "it is not valid before (nbf) ",
 		oidctest.New(t).Sign(oidctest.Claims{"sub": "1", "iss": issuer.URL}):               "its signature matches no key",
-		"eyJhbGciOiJub25lIn0." + parts[1] + ".":                                            `its signature algorithm is "none", want one of RS256`,
-		"ey.ey.ey":                                                                         "it is not a signed JWT",
-		issuer.Sign(oidctest.Claims{"sub": "1", "iss": strings.Repeat("x", 9_000)}):        `its issuer (iss) is "` + strings.Repeat("x", 200) + `", want`,
+		"eyJhbGciOiJub25lIn0." + parts[1] +
+			".": `its signature algorithm is "none", want one of RS256`,
+		"ey.ey.ey": "it is not a signed JWT",
+		issuer.Sign(oidctest.Claims{"sub": "1", "iss": strings.Repeat("x", 9_000)}): `its issuer (iss) is "` +
+			strings.Repeat("x", 200) + `", want`,
 	} {
 		r := s.Client(token).Get("/users/me").Want(t, http.StatusUnauthorized)
 		if text := strings.ReplaceAll(string(r.Bytes), `\"`, `"`); !strings.Contains(text, want) {
@@ -51,10 +55,13 @@ func TestOpenIDRefusals(t *testing.T) {
 		query, line string
 		want        string
 	}{
-		"nonce":    {oidctest.Claims{"sub": "1", "nonce": "x"}, "", "OpenID sign-in rejected", "the nonce of the ID token is not that of this sign-in"},
+		"nonce": {oidctest.Claims{"sub": "1", "nonce": "x"}, "", "OpenID sign-in rejected",
+			"the nonce of the ID token is not that of this sign-in"},
 		"audience": {oidctest.Claims{"sub": "1", "aud": "x"}, "", "OpenID sign-in rejected", `its audience (aud) is "x"`},
-		"code":     {oidctest.Claims{"sub": "1"}, "code=x", "OpenID sign-in rejected", `the token endpoint returned 400 Bad Request "invalid_grant"`},
-		"error":    {oidctest.Claims{"sub": "1"}, "error=access_denied&error_description=Ada+is+blocked&x=", "the OpenID provider rejected the sign-in", "access_denied"},
+		"code": {oidctest.Claims{"sub": "1"}, "code=x", "OpenID sign-in rejected",
+			`the token endpoint returned 400 Bad Request "invalid_grant"`},
+		"error": {oidctest.Claims{"sub": "1"}, "error=access_denied&error_description=Ada+is+blocked&x=",
+			"the OpenID provider rejected the sign-in", "access_denied"},
 	} {
 		issuer.SetUser(c.claims)
 		b := s.Browser()

@@ -56,10 +56,14 @@ func TestOpenIDSignIn(t *testing.T) {
 			claims oidctest.Claims
 			want   string
 		}{
-			{oidctest.Claims{"sub": "1", "preferred_username": "Ada", "given_name": "Ada", "family_name": "L.", "email": "ada@id.example", "email_verified": true}, "Ada-2"},
-			{oidctest.Claims{"sub": "1", "preferred_username": "another user"}, "Ada-2"}, {oidctest.Claims{"sub": "2", "preferred_username": "ada"}, "ada-3"},
-			{oidctest.Claims{"sub": "3"}, "user"}, {oidctest.Claims{"sub": "4", "preferred_username": "me"}, "user-me"}, {oidctest.Claims{"sub": "5", "preferred_username": "42"}, "user-42"},
-			{oidctest.Claims{"sub": "6", "preferred_username": "<b>é&x@id.example"}, "b---x"}, {oidctest.Claims{"sub": "7", "preferred_username": strings.Repeat("x", 300)}, strings.Repeat("x", 50)},
+			{oidctest.Claims{"sub": "1", "preferred_username": "Ada", "given_name": "Ada", "family_name": "L.",
+				"email": "ada@id.example", "email_verified": true}, "Ada-2"},
+			{oidctest.Claims{"sub": "1", "preferred_username": "another user"}, "Ada-2"},
+			{oidctest.Claims{"sub": "2", "preferred_username": "ada"}, "ada-3"},
+			{oidctest.Claims{"sub": "3"}, "user"}, {oidctest.Claims{"sub": "4", "preferred_username": "me"}, "user-me"},
+			{oidctest.Claims{"sub": "5", "preferred_username": "42"}, "user-42"},
+			{oidctest.Claims{"sub": "6", "preferred_username": "<b>é&x@id.example"}, "b---x"},
+			{oidctest.Claims{"sub": "7", "preferred_username": strings.Repeat("x", 300)}, strings.Repeat("x", 50)},
 			{oidctest.Claims{"sub": "8", "email": "eve@id.example"}, "user-2"},
 		} {
 			issuer.SetUser(person.claims)
@@ -125,8 +129,9 @@ func TestOpenIDTricks(t *testing.T) {
 		b.Get(own).Want(t, 303)
 		refused("a response twice", b.Get(own))
 		for name, claims := range map[string]oidctest.Claims{
-			"another nonce": {"sub": "1", "nonce": "x"}, "another audience": {"sub": "1", "aud": "x"}, "another issuer": {"sub": "1", "iss": "https://evil.example"},
-			"expired": {"sub": "1", "exp": time.Now().Add(-time.Hour).Unix()}, "nobody": {"sub": ""},
+			"another nonce": {"sub": "1", "nonce": "x"}, "another audience": {"sub": "1", "aud": "x"},
+			"another issuer": {"sub": "1", "iss": "https://evil.example"},
+			"expired":        {"sub": "1", "exp": time.Now().Add(-time.Hour).Unix()}, "nobody": {"sub": ""},
 		} {
 			issuer.SetUser(claims)
 			b, own := begin()
@@ -135,7 +140,8 @@ func TestOpenIDTricks(t *testing.T) {
 			}
 		}
 		issuer.SetUser(oidctest.Claims{"sub": "1"})
-		s.Administrator().Query(`mutation { suspendUser(input: {username: "user", reason: "Spam."}) { user { id } } }`, nil, new(any))
+		s.Administrator().Query(`mutation { suspendUser(input: {username: "user", reason: "Spam."}) { user { id } } }`, nil,
+			new(any))
 		b, own = begin()
 		if r := b.Get(own).Want(t, 403); !strings.Contains(string(r.Bytes), "suspended: Spam.") {
 			t.Errorf("a suspended user: got %s, want the reason", r.Bytes)
@@ -175,33 +181,41 @@ func TestBearerOfTheProvider(t *testing.T) {
 			t.Errorf("ada reads the moderation log: got %q, want FORBIDDEN", code)
 		}
 		var made madeToken
-		ada.Query(makeToken, servertest.Object{"input": servertest.Object{"name": "laptop", "scopes": []string{"READ", "WRITE"}}}, &made)
+		ada.Query(makeToken,
+			servertest.Object{"input": servertest.Object{"name": "laptop", "scopes": []string{"READ", "WRITE"}}}, &made)
 		if at := made.CreateToken.Token.ExpiresAt; at == nil || time.Until(*at) > time.Hour {
 			t.Errorf("a token that an ID token of one hour created: got expiry %v, want within the hour", at)
 		}
-		if code := ada.GraphQL(makeToken, servertest.Object{"input": servertest.Object{"name": "x", "scopes": []string{"READ"}, "expiresAt": time.Now().Add(2 * time.Hour)}}).Code(); code != "BAD_USER_INPUT" {
+		if code := ada.GraphQL(makeToken,
+			servertest.Object{"input": servertest.Object{"name": "x", "scopes": []string{"READ"}, "expiresAt": time.Now().
+				Add(2 * time.Hour)}}).Code(); code != "BAD_USER_INPUT" {
 			t.Errorf("a token that outlives the ID token: got %q, want BAD_USER_INPUT", code)
 		}
 		s.Client(made.CreateToken.Secret).Get(fmt.Sprintf("/things/%d", thing)).Want(t, 200)
 
 		for given, want := range map[string]string{token: "NOT_FOUND", token + "x": "UNAUTHENTICATED"} {
-			if told := servertest.Socket(t, s.URL, given, servertest.Watching, 999); len(told) != 1 || len(told[0].Errors) != 1 || told[0].Errors[0].Extensions.Code != want {
+			if told := servertest.Socket(t, s.URL, given, servertest.Watching, 999); len(told) != 1 ||
+				len(told[0].Errors) != 1 || told[0].Errors[0].Extensions.Code != want {
 				t.Errorf("over a WebSocket: %+v, want %s", told, want)
 			}
 		}
 
 		other := oidctest.New(t)
 		for name, bad := range map[string]string{
-			"another audience": issuer.Sign(oidctest.Claims{"sub": "1", "aud": "x"}), "expired": issuer.Sign(oidctest.Claims{"sub": "1", "exp": time.Now().Add(-time.Minute).Unix()}),
-			"another issuer": issuer.Sign(oidctest.Claims{"sub": "1", "iss": "https://evil.example"}), "another's key": other.Sign(oidctest.Claims{"sub": "1", "iss": issuer.URL}),
-			"changed": token[:len(token)-6] + "AAAAAA", "unsigned": "eyJhbGciOiJub25lIn0." + strings.Split(token, ".")[1] + ".", "nobody": issuer.Sign(oidctest.Claims{"sub": ""}), "nonsense": "ey.ey.ey",
+			"another audience": issuer.Sign(oidctest.Claims{"sub": "1", "aud": "x"}),
+			"expired":          issuer.Sign(oidctest.Claims{"sub": "1", "exp": time.Now().Add(-time.Minute).Unix()}),
+			"another issuer":   issuer.Sign(oidctest.Claims{"sub": "1", "iss": "https://evil.example"}),
+			"another's key":    other.Sign(oidctest.Claims{"sub": "1", "iss": issuer.URL}),
+			"changed":          token[:len(token)-6] + "AAAAAA", "unsigned": "eyJhbGciOiJub25lIn0." +
+				strings.Split(token, ".")[1] + ".", "nobody": issuer.Sign(oidctest.Claims{"sub": ""}), "nonsense": "ey.ey.ey",
 		} {
 			r := s.Client(bad).Get("/users/me")
 			if r.StatusCode != 401 || r.Header.Get("WWW-Authenticate") == "" {
 				t.Errorf("%s: got %d %s, want 401 with WWW-Authenticate", name, r.StatusCode, r.Bytes)
 			}
 		}
-		s.Administrator().Query(`mutation { suspendUser(input: {username: "ada", reason: "Spam."}) { user { id } } }`, nil, new(any))
+		s.Administrator().Query(`mutation { suspendUser(input: {username: "ada", reason: "Spam."}) { user { id } } }`, nil,
+			new(any))
 		ada.Do("POST", "/things/", servertest.Object{"name": "x", "license": "cc", "category": "Art"}).Want(t, 403)
 		ada.Get("/users/me").Want(t, 200)
 	})
@@ -217,12 +231,15 @@ func TestOpenIDProviderIsDown(t *testing.T) {
 		c := s.Client(token)
 		for range 2 { // the second time, the server does not try to reach the provider
 			servertest.WantOutage(t, c.Get("/users/me"), http.StatusServiceUnavailable, "")
-			servertest.WantOutage(t, servertest.Asked(c, servertest.QueryBody("{ me { id } }")), http.StatusServiceUnavailable, "UNAVAILABLE")
+			servertest.WantOutage(t, servertest.Asked(c, servertest.QueryBody("{ me { id } }")), http.StatusServiceUnavailable,
+				"UNAVAILABLE")
 		}
-		if got := string(c.Get("/users/me").Bytes); !strings.Contains(got, "OpenID provider") || strings.Contains(got, "127.0.0.1") {
+		if got := string(c.Get("/users/me").Bytes); !strings.Contains(got, "OpenID provider") ||
+			strings.Contains(got, "127.0.0.1") {
 			t.Errorf("the message is %s, want one that names the OpenID provider but not its address", got)
 		}
-		if told := servertest.Socket(t, s.URL, token, servertest.Watching, 999); len(told) != 1 || len(told[0].Errors) != 1 || told[0].Errors[0].Extensions.Code != "UNAVAILABLE" {
+		if told := servertest.Socket(t, s.URL, token, servertest.Watching, 999); len(told) != 1 || len(told[0].Errors) != 1 ||
+			told[0].Errors[0].Extensions.Code != "UNAVAILABLE" {
 			t.Errorf("over a WebSocket: %+v, want UNAVAILABLE", told)
 		}
 	}, func(s *config.Settings) { s.OIDCIssuer, s.OIDCClientID = "http://127.0.0.1:1", "meshyard" })
@@ -281,7 +298,8 @@ func TestOpenIDKeysUnavailable(t *testing.T) {
 // the provider, and that the server verifies only a limited number of rejected tokens per network.
 func TestForgedTokensAreBounded(t *testing.T) {
 	eachWithIssuer(t, func(t *testing.T, s *servertest.Server, issuer *oidctest.Issuer) {
-		good, forged := issuer.Sign(oidctest.Claims{"sub": "1"}), oidctest.New(t).Sign(oidctest.Claims{"sub": "1", "iss": issuer.URL})
+		good, forged := issuer.Sign(oidctest.Claims{"sub": "1"}), oidctest.New(t).
+			Sign(oidctest.Claims{"sub": "1", "iss": issuer.URL})
 		for range 3 { // valid tokens do not count
 			s.Client(good).Get("/users/me").Want(t, 200)
 		}
@@ -310,7 +328,8 @@ func TestForgedTokensAreBounded(t *testing.T) {
 		if n := issuer.KeyRequests(); n > 3 { // one in ten seconds, even on a slow machine
 			t.Errorf("forged tokens made the server ask for the keys %d times, want one in ten seconds", n)
 		}
-		if told := servertest.Socket(t, s.URL, forged, servertest.Watching, 999); len(told) != 1 || len(told[0].Errors) != 1 || told[0].Errors[0].Extensions.Code != "RATE_LIMITED" {
+		if told := servertest.Socket(t, s.URL, forged, servertest.Watching, 999); len(told) != 1 ||
+			len(told[0].Errors) != 1 || told[0].Errors[0].Extensions.Code != "RATE_LIMITED" {
 			t.Errorf("over a WebSocket: %+v, want RATE_LIMITED", told)
 		}
 		s.User("ada").Get("/users/me").Want(t, 200) // other tokens work

@@ -22,7 +22,8 @@ type issued struct {
 // refresh token can be used once; a second use ends the sign-in.
 func TestRefreshTokens(t *testing.T) {
 	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
-		c, other := servertest.NewOAuthClient(t, s, account.NewApplication{}), servertest.NewOAuthClient(t, s, account.NewApplication{})
+		c, other := servertest.NewOAuthClient(t, s, account.NewApplication{}),
+			servertest.NewOAuthClient(t, s, account.NewApplication{})
 		b, _ := servertest.SignedIn(t, s, "ada")
 		signIn := func() (first issued, code string) {
 			code = c.Decide(b, c.Question(), "allow").Query().Get("code")
@@ -41,8 +42,10 @@ func TestRefreshTokens(t *testing.T) {
 		c.Refused("an access token", c.Refresh(first.AccessToken), 400, "invalid_grant")
 		var second issued
 		c.Refresh(first.RefreshToken).Want(t, 200, &second)
-		if second.Scope != "read" || second.RefreshToken == first.RefreshToken || !works(second.AccessToken) || works(first.AccessToken) {
-			t.Errorf("the second token is %+v; it works: %v, the first one works: %v", second, works(second.AccessToken), works(first.AccessToken))
+		if second.Scope != "read" || second.RefreshToken == first.RefreshToken || !works(second.AccessToken) ||
+			works(first.AccessToken) {
+			t.Errorf("the second token is %+v; it works: %v, the first one works: %v", second, works(second.AccessToken),
+				works(first.AccessToken))
 		}
 		c.Refused("used before", c.Refresh(first.RefreshToken), 400, "invalid_grant")
 		c.Refused("after the end", c.Refresh(second.RefreshToken), 400, "invalid_grant")
@@ -82,7 +85,8 @@ func TestRefreshTokens(t *testing.T) {
 
 		// Revoking the access token ends the sign-in.
 		third, _ = signIn()
-		result, err := servertest.OpenDB(t, s).SQL().Exec("UPDATE tokens SET revoked_at = created_at WHERE revoked_at IS NULL AND application_id IS NOT NULL")
+		result, err := servertest.OpenDB(t, s).SQL().
+			Exec("UPDATE tokens SET revoked_at = created_at WHERE revoked_at IS NULL AND application_id IS NOT NULL")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,8 @@ func TestNoSecretIsLogged(t *testing.T) {
 			settings.OIDCIssuer, settings.OIDCClientID, settings.OIDCClientSecret = issuer.URL, issuer.ClientID, issuer.Secret
 			s := servertest.RunLogging(t, settings, handler)
 
-			secrets := map[string]string{"password": servertest.Password, "wrong password": "wrong horse battery", "client's secret there": issuer.Secret}
+			secrets := map[string]string{"password": servertest.Password, "wrong password": "wrong horse battery",
+				"client's secret there": issuer.Secret}
 			refusals := new(bytes.Buffer)
 			refused := func(r *servertest.Response) {
 				t.Helper()
@@ -53,7 +54,8 @@ func TestNoSecretIsLogged(t *testing.T) {
 			refused(c.Exchange("", c.Grant(code, "code_verifier", strings.Repeat("v", 43))))
 			refused(c.Exchange("", c.Grant(code, "client_secret", "x")))
 			text := c.Exchange("", c.Grant(code)).Want(t, 200)
-			secrets["token by code"] = strings.TrimSuffix(strings.TrimPrefix(string(text.Bytes), "access_token="), "&token_type=Bearer")
+			secrets["token by code"] = strings.TrimSuffix(strings.TrimPrefix(string(text.Bytes), "access_token="),
+				"&token_type=Bearer")
 			refused(c.Exchange("", c.Grant(code)))
 			fragment, _ := url.ParseQuery(c.Decide(b, c.Question("response_type", "token"), "allow").EscapedFragment())
 			secrets["token in an address"] = fragment.Get("access_token")

@@ -80,23 +80,27 @@ func TestSessionForAPI(t *testing.T) {
 			header []string
 			want   string
 		}{
-			"no session header":                {nil, "UNAUTHENTICATED"},
-			"no session header, own page":      {[]string{"Sec-Fetch-Site", "same-origin", "Origin", s.URL}, "UNAUTHENTICATED"},
-			"own page":                         {[]string{session, "1", "Sec-Fetch-Site", "same-origin", "Origin", s.URL}, "ada"},
-			"own page over plain HTTP":         {[]string{session, "1", "Origin", s.URL}, "ada"},
-			"GET of an own page, plain HTTP":   {[]string{session, "1"}, "ada"},
-			"another site":                     {[]string{session, "1", "Sec-Fetch-Site", "cross-site"}, "UNAUTHENTICATED"},
-			"another host of the site":         {[]string{session, "1", "Sec-Fetch-Site", "same-site"}, "UNAUTHENTICATED"},
-			"no page":                          {[]string{session, "1", "Sec-Fetch-Site", "none"}, "UNAUTHENTICATED"},
-			"another origin, an old browser":   {[]string{session, "1", "Origin", "https://elsewhere.example"}, "UNAUTHENTICATED"},
-			"a sandboxed page":                 {[]string{session, "1", "Origin", "null"}, "UNAUTHENTICATED"},
-			"a token has precedence":           {[]string{session, "1", "Authorization", "Bearer " + bob.Token}, "bob"},
-			"a wrong token has precedence":     {[]string{session, "1", "Authorization", "Bearer x"}, "UNAUTHENTICATED"},
-			"a page of the user":               {[]string{session, "ada", "Sec-Fetch-Site", "same-origin"}, "ada"},
-			"a page of another user":           {[]string{session, "bob", "Sec-Fetch-Site", "same-origin"}, "UNAUTHENTICATED"},
-			"a page of the user with the ID":   {[]string{session, "id:" + id, "Sec-Fetch-Site", "same-origin"}, "ada"},
-			"a page of another ID":             {[]string{session, "id:0" + id, "Sec-Fetch-Site", "same-origin"}, "UNAUTHENTICATED"},
-			"an own page, with a token's user": {[]string{session, "1", "Sec-Fetch-Site", "same-origin", "Authorization", "Bearer " + bob.Token}, "bob"},
+			"no session header":           {nil, "UNAUTHENTICATED"},
+			"no session header, own page": {[]string{"Sec-Fetch-Site", "same-origin", "Origin", s.URL}, "UNAUTHENTICATED"},
+			"own page": {[]string{session, "1", "Sec-Fetch-Site", "same-origin", "Origin", s.URL},
+				"ada"},
+			"own page over plain HTTP":       {[]string{session, "1", "Origin", s.URL}, "ada"},
+			"GET of an own page, plain HTTP": {[]string{session, "1"}, "ada"},
+			"another site":                   {[]string{session, "1", "Sec-Fetch-Site", "cross-site"}, "UNAUTHENTICATED"},
+			"another host of the site":       {[]string{session, "1", "Sec-Fetch-Site", "same-site"}, "UNAUTHENTICATED"},
+			"no page":                        {[]string{session, "1", "Sec-Fetch-Site", "none"}, "UNAUTHENTICATED"},
+			"another origin, an old browser": {[]string{session, "1", "Origin", "https://elsewhere.example"},
+				"UNAUTHENTICATED"},
+			"a sandboxed page":               {[]string{session, "1", "Origin", "null"}, "UNAUTHENTICATED"},
+			"a token has precedence":         {[]string{session, "1", "Authorization", "Bearer " + bob.Token}, "bob"},
+			"a wrong token has precedence":   {[]string{session, "1", "Authorization", "Bearer x"}, "UNAUTHENTICATED"},
+			"a page of the user":             {[]string{session, "ada", "Sec-Fetch-Site", "same-origin"}, "ada"},
+			"a page of another user":         {[]string{session, "bob", "Sec-Fetch-Site", "same-origin"}, "UNAUTHENTICATED"},
+			"a page of the user with the ID": {[]string{session, "id:" + id, "Sec-Fetch-Site", "same-origin"}, "ada"},
+			"a page of another ID": {[]string{session, "id:0" + id, "Sec-Fetch-Site", "same-origin"},
+				"UNAUTHENTICATED"},
+			"an own page, with a token's user": {[]string{session, "1", "Sec-Fetch-Site", "same-origin", "Authorization",
+				"Bearer " + bob.Token}, "bob"},
 		} {
 			if got := name(c.header...); got != c.want {
 				t.Errorf("%s: got %s, want %s", asker, got, c.want)
@@ -106,17 +110,21 @@ func TestSessionForAPI(t *testing.T) {
 		if status, _, _ := servertest.AskWith(t, "GET", s.URL+"/users/me", "", cookie); status != http.StatusUnauthorized {
 			t.Errorf("REST without the session header: got %d, want 401", status)
 		}
-		if status, response, _ := servertest.AskWith(t, "GET", s.URL+"/users/me", "", cookie, session, "1"); status != http.StatusOK || !strings.Contains(response, `"ada"`) {
+		if status, response, _ := servertest.AskWith(t, "GET", s.URL+"/users/me", "", cookie, session,
+			"1"); status != http.StatusOK || !strings.Contains(response, `"ada"`) {
 			t.Errorf("REST with the session header: got %d %s, want 200 and ada", status, response)
 		}
 		const create = `{"name": "x", "license": "cc", "category": "Art"}`
-		if status, response, _ := servertest.AskWith(t, "POST", s.URL+"/things/", create, cookie, session, "1", "Sec-Fetch-Site", "same-origin"); status != http.StatusOK {
+		if status, response, _ := servertest.AskWith(t, "POST", s.URL+"/things/", create, cookie, session, "1",
+			"Sec-Fetch-Site", "same-origin"); status != http.StatusOK {
 			t.Errorf("create a thing: got %d %s, want 200", status, response)
 		}
-		if status, _, _ := servertest.AskWith(t, "POST", s.URL+"/things/", create, cookie, session, "1", "Sec-Fetch-Site", "cross-site"); status != http.StatusUnauthorized {
+		if status, _, _ := servertest.AskWith(t, "POST", s.URL+"/things/", create, cookie, session, "1", "Sec-Fetch-Site",
+			"cross-site"); status != http.StatusUnauthorized {
 			t.Errorf("create a thing from another site: got %d, want 401", status)
 		}
-		if status, response, _ := servertest.AskWith(t, "POST", s.URL+"/things/", create, cookie, session, "bob"); status != http.StatusUnauthorized || !strings.Contains(response, "another user has signed in") {
+		if status, response, _ := servertest.AskWith(t, "POST", s.URL+"/things/", create, cookie, session,
+			"bob"); status != http.StatusUnauthorized || !strings.Contains(response, "another user has signed in") {
 			t.Errorf("create a thing on a page of another user: got %d %s, want 401", status, response)
 		}
 
@@ -135,7 +143,8 @@ func TestSessionForAPI(t *testing.T) {
 		if got := name(session, "1"); got != "UNAUTHENTICATED" {
 			t.Errorf("after the sign-out: got %s, want UNAUTHENTICATED", got)
 		}
-		if status, _, _ := servertest.AskWith(t, "GET", s.URL+"/users/me", "", cookie, session, "1"); status != http.StatusUnauthorized {
+		if status, _, _ := servertest.AskWith(t, "GET", s.URL+"/users/me", "", cookie, session,
+			"1"); status != http.StatusUnauthorized {
 			t.Errorf("REST after the sign-out: got %d, want 401", status)
 		}
 	})
@@ -165,7 +174,8 @@ func TestSessionPermissions(t *testing.T) {
 		if response := ask(log); strings.Contains(response, "errors") {
 			t.Errorf("a moderator reads the moderation log: got %s, want no errors", response)
 		}
-		if response := ask(`mutation { createToken(input: {name: "x", scopes: [READ]}) { secret } }`); !strings.Contains(response, "meshyard_") {
+		if response := ask(`mutation { createToken(input: {name: "x", scopes: [READ]}) { secret } }`); !strings.Contains(
+			response, "meshyard_") {
 			t.Errorf("create a token: got %s, want a token", response)
 		}
 		admin.Query(`mutation { suspendUser(input: {username: "ada", reason: "Spam."}) { user { id } } }`, nil, new(any))

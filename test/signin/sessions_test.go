@@ -65,7 +65,8 @@ func (c sessionCaller) ask(document string, data any) (code string) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	_, response, _ := servertest.AskWith(c.t, "POST", c.url+"/graphql", string(body), c.cookie, "Meshyard-Session", "1", "Origin", c.url)
+	_, response, _ := servertest.AskWith(c.t, "POST", c.url+"/graphql", string(body), c.cookie, "Meshyard-Session", "1",
+		"Origin", c.url)
 	got := struct {
 		Data   any
 		Errors []struct{ Extensions struct{ Code string } }
@@ -83,7 +84,8 @@ func (c sessionCaller) ask(document string, data any) (code string) {
 func (c sessionCaller) sessions() []listedSession {
 	c.t.Helper()
 	var got struct{ Sessions []listedSession }
-	if code := c.ask(`{ sessions { id browser system userAgent createdAt lastUsedAt expiresAt isCurrent } }`, &got); code != "" {
+	if code := c.ask(`{ sessions { id browser system userAgent createdAt lastUsedAt expiresAt isCurrent } }`,
+		&got); code != "" {
 		c.t.Fatalf("sessions: got %s, want a list", code)
 	}
 	return got.Sessions

@@ -15,7 +15,9 @@ import (
 // logo and the color of the operator, and the color scheme that the visitor chose in the gallery.
 func TestAppearanceOfSignInPages(t *testing.T) {
 	logo := filepath.Join(t.TempDir(), "logo.svg")
-	if err := os.WriteFile(logo, []byte(`<svg xmlns="http://www.w3.org/2000/svg" width="80" height="32"><rect width="80" height="32"/></svg>`), 0o600); err != nil {
+	if err := os.WriteFile(logo,
+		[]byte(`<svg xmlns="http://www.w3.org/2000/svg" width="80" height="32"><rect width="80" height="32"/></svg>`),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := servertest.Start(t, "sqlite", func(c *config.Settings) {
@@ -33,7 +35,8 @@ func TestAppearanceOfSignInPages(t *testing.T) {
 	}
 	for _, path := range []string{"/login", "/signup", "/login/invitation?token=x", "/login/forgotten"} {
 		page := get(path, "dark")
-		for _, part := range []string{`<html lang="en" data-theme="dark">`, `<img src="/assets/site/`, `/logo.svg"`, `--accent: #b03060; --on-accent: #fff;`} {
+		for _, part := range []string{`<html lang="en" data-theme="dark">`, `<img src="/assets/site/`, `/logo.svg"`,
+			`--accent: #b03060; --on-accent: #fff;`} {
 			if !strings.Contains(page, part) {
 				t.Errorf("%s: the page lacks %s\n%s", path, part, page)
 			}
@@ -43,8 +46,10 @@ func TestAppearanceOfSignInPages(t *testing.T) {
 		visitor.Get(source).Want(t, 200)
 	}
 	for _, path := range []string{"/login", "/"} {
-		for scheme, want := range map[string]string{"": "", "auto": "", `dark" onload="x`: "", "light": ` data-theme="light"`, "dark": ` data-theme="dark"`} {
-			if page := get(path, scheme); !strings.Contains(page, `<html lang="en"`+want+">") && !strings.Contains(page, `<html lang="en"`+want+" prefix=") {
+		for scheme, want := range map[string]string{"": "", "auto": "", `dark" onload="x`: "", "light": ` data-theme="light"`,
+			"dark": ` data-theme="dark"`} {
+			if page := get(path, scheme); !strings.Contains(page, `<html lang="en"`+want+">") &&
+				!strings.Contains(page, `<html lang="en"`+want+" prefix=") {
 				t.Errorf("%s, scheme %q: got %s", path, scheme, page)
 			}
 		}

@@ -23,8 +23,11 @@ func TestMistakesInForms(t *testing.T) {
 			message string
 			shown   []string
 		}{
-			"/login":  {url.Values{"username": {"ada"}, "password": {"wrong horse"}, "next": {"/explore?q=a"}}, "/login?next=%2Fexplore%3Fq%3Da", 403, "The name or the password is wrong.", []string{`value="ada"`, `value="/explore?q=a"`}},
-			"/signup": {url.Values{"username": {"ada"}, "password": {"wrong horse"}, "email": {"a@b.example"}}, "/signup", 400, "Username &#34;ada&#34; is taken.", []string{`value="ada"`, `value="a@b.example"`}},
+			"/login": {url.Values{"username": {"ada"}, "password": {"wrong horse"}, "next": {"/explore?q=a"}},
+				"/login?next=%2Fexplore%3Fq%3Da", 403, "The name or the password is wrong.",
+				[]string{`value="ada"`, `value="/explore?q=a"`}},
+			"/signup": {url.Values{"username": {"ada"}, "password": {"wrong horse"}, "email": {"a@b.example"}}, "/signup", 400,
+				"Username &#34;ada&#34; is taken.", []string{`value="ada"`, `value="a@b.example"`}},
 		} {
 			b := s.Browser()
 			b.Accept = "text/html,*/*;q=0.8"

@@ -23,7 +23,8 @@ func TestPasswordSignIn(t *testing.T) {
 		s.Password("ada", servertest.Password)
 		b := s.Browser()
 		page := b.Get("/login").Want(t, 200)
-		if !strings.Contains(page.Header.Get("Content-Security-Policy"), "frame-ancestors 'none'") || strings.Contains(string(page.Bytes), "<script") {
+		if !strings.Contains(page.Header.Get("Content-Security-Policy"), "frame-ancestors 'none'") ||
+			strings.Contains(string(page.Bytes), "<script") {
 			t.Errorf("the sign-in page: got headers %v, want no framing and no scripts", page.Header)
 		}
 		wrong := b.SignIn("ada", "wrong horse").Want(t, 403)
@@ -52,8 +53,10 @@ func TestPasswordSignIn(t *testing.T) {
 		}
 		// After the sign-in, the browser is redirected only to a page of this server or an authorization
 		// request of an application, and by default to the home page.
-		for _, next := range []string{"https://evil.example/", "//evil.example/login/oauth/authorize", "/\\evil.example", "javascript:alert(1)", "/things/1", "/login/oauth/authorize@evil.example", ""} {
-			r := s.Browser().Post("/login", url.Values{"username": {"ada"}, "password": {servertest.Password}, "next": {next}}).Want(t, 303)
+		for _, next := range []string{"https://evil.example/", "//evil.example/login/oauth/authorize", "/\\evil.example",
+			"javascript:alert(1)", "/things/1", "/login/oauth/authorize@evil.example", ""} {
+			r := s.Browser().Post("/login", url.Values{"username": {"ada"}, "password": {servertest.Password}, "next": {next}}).
+				Want(t, 303)
 			if to := r.Header.Get("Location"); to != s.URL+"/" {
 				t.Errorf("next %q: got redirect %s, want the home page", next, to)
 			}
@@ -73,7 +76,8 @@ func TestPasswordSignIn(t *testing.T) {
 		b.SignIn("ada", servertest.Password).Want(t, 403)
 		b.SignIn("ada", servertest.Password+"!").Want(t, 303)
 		for _, bad := range []string{"", "short", strings.Repeat("x", auth.MaxPassword+1), "no utf-8 \xff\xff\xff"} {
-			if err := s.Store.Account.Admin().SetPassword(context.Background(), "ada", bad); models.CodeOf(err) != models.BadInput {
+			if err := s.Store.Account.Admin().SetPassword(context.Background(), "ada",
+				bad); models.CodeOf(err) != models.BadInput {
 				t.Errorf("password %.20q: %v", bad, err)
 			}
 		}
@@ -90,7 +94,8 @@ func TestCookieIsSecure(t *testing.T) {
 		"https://models.example/meshyard": {"meshyard_session /meshyard/", "meshyard_device /meshyard/"},
 	} {
 		h, s := handlerAt(t, settings, base)
-		if _, err := s.Admin().CreateUser(context.Background(), "ada", false); err != nil && models.CodeOf(err) != models.Conflict {
+		if _, err := s.Admin().CreateUser(context.Background(), "ada", false); err != nil &&
+			models.CodeOf(err) != models.Conflict {
 			t.Fatal(err)
 		}
 		if err := s.Account.Admin().SetPassword(context.Background(), "ada", servertest.Password); err != nil {
@@ -141,7 +146,8 @@ func TestUnknownNamesCostAHash(t *testing.T) {
 		t.Helper()
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if _, err := s.Store.Account.CheckPassword(t.Context(), name, "wrong horse"); models.CodeOf(err) != models.Unauthenticated {
+		if _, err := s.Store.Account.CheckPassword(t.Context(), name,
+			"wrong horse"); models.CodeOf(err) != models.Unauthenticated {
 			t.Fatalf("%s: %v, want %s", name, err, models.Unauthenticated)
 		}
 		runtime.ReadMemStats(&after)
@@ -177,7 +183,8 @@ func TestSignInsExpire(t *testing.T) {
 			t.Fatal(err)
 		}
 		var left int
-		if err := db.SQL().QueryRow("SELECT (SELECT count(*) FROM sessions) + (SELECT count(*) FROM grants)").Scan(&left); err != nil || left != 0 {
+		if err := db.SQL().QueryRow("SELECT (SELECT count(*) FROM sessions) + (SELECT count(*) FROM grants)").
+			Scan(&left); err != nil || left != 0 {
 			t.Errorf("%d are left, %v", left, err)
 		}
 	})

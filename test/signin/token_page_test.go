@@ -65,7 +65,8 @@ func TestTokenPage(t *testing.T) {
 		secret := makeOnPage(t, b, "my <slicer>", "read")
 		c := s.Client(secret)
 		c.Get("/users/me").Want(t, http.StatusOK)
-		c.Do("POST", "/things/", servertest.Object{"name": "x", "license": "cc", "category": "Art"}).Want(t, http.StatusForbidden)
+		c.Do("POST", "/things/", servertest.Object{"name": "x", "license": "cc", "category": "Art"}).
+			Want(t, http.StatusForbidden)
 		page := b.Get(tokenPage)
 		for _, want := range []string{"my &lt;slicer&gt;", "expires 20"} {
 			if !strings.Contains(string(page.Bytes), want) {
@@ -75,7 +76,9 @@ func TestTokenPage(t *testing.T) {
 		if strings.Contains(string(page.Bytes), secret) {
 			t.Error("the token is shown twice")
 		}
-		if policy := page.Header.Get("Content-Security-Policy"); strings.Contains(policy, "script-src") || !strings.Contains(policy, "default-src 'none'") || strings.Contains(string(page.Bytes), "<script") || page.Header.Get("Cache-Control") != "no-store" {
+		if policy := page.Header.Get("Content-Security-Policy"); strings.Contains(policy, "script-src") ||
+			!strings.Contains(policy, "default-src 'none'") || strings.Contains(string(page.Bytes), "<script") ||
+			page.Header.Get("Cache-Control") != "no-store" {
 			t.Errorf("headers %v", page.Header)
 		}
 
@@ -126,7 +129,8 @@ func TestTokenPageTricks(t *testing.T) {
 			refused("a form of another site", b.PostFrom(site, tokenPage+"/revoke", good), 403)
 		}
 		refused("no signature", b.Post(tokenPage, changed("token")), 403)
-		refused("another session's signature", b.Post(tokenPage, changed("token", tokenForm(t, evil, "x", "read").Get("token"))), 403)
+		refused("another session's signature",
+			b.Post(tokenPage, changed("token", tokenForm(t, evil, "x", "read").Get("token"))), 403)
 		refused("a scope that the user has not", b.Post(tokenPage, changed("scope", "read", "admin")), 403)
 		refused("an unknown scope", b.Post(tokenPage, changed("scope", "all")), 403)
 		refused("no scope", b.Post(tokenPage, changed("scope")), 400)
@@ -157,7 +161,8 @@ func TestTokenPageTricks(t *testing.T) {
 		s.Password(me.Me.Username, servertest.Password)
 		moderator := s.Browser()
 		moderator.SignIn(me.Me.Username, servertest.Password).Want(t, http.StatusSeeOther)
-		s.Client(makeOnPage(t, moderator, "staff", "read", "admin")).Query(`{ moderationLog { nodes { id } } }`, nil, new(any))
+		s.Client(makeOnPage(t, moderator, "staff", "read", "admin")).Query(`{ moderationLog { nodes { id } } }`, nil,
+			new(any))
 
 		eve.Get("/users/me").Want(t, http.StatusOK)
 		admin.Query(`mutation { suspendUser(input: {username: "eve", reason: "Spam."}) { user { id } } }`, nil, new(any))

@@ -39,7 +39,8 @@ func TestTokens(t *testing.T) {
 		var made madeToken
 		soon := time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond)
 		ada.Query(makeToken, input("laptop", soon, "READ", "WRITE"), &made)
-		if k := made.CreateToken.Token; k.Name != "laptop" || fmt.Sprint(k.Scopes) != "[READ WRITE]" || k.ExpiresAt == nil || !k.ExpiresAt.Equal(soon) {
+		if k := made.CreateToken.Token; k.Name != "laptop" || fmt.Sprint(k.Scopes) != "[READ WRITE]" || k.ExpiresAt == nil ||
+			!k.ExpiresAt.Equal(soon) {
 			t.Errorf("got %+v, want the token laptop to read and write until %v", k, soon)
 		}
 		laptop := s.Client(made.CreateToken.Secret)
@@ -54,10 +55,13 @@ func TestTokens(t *testing.T) {
 			in   servertest.Object
 			want string
 		}{
-			"more than it has": {ada, input("x", nil, "READ", "ADMIN"), "FORBIDDEN"}, "longer than it lives": {laptop, input("x", soon.Add(time.Second), "READ"), "BAD_USER_INPUT"},
-			"in the past": {ada, input("x", time.Now().Add(-time.Second), "READ"), "BAD_USER_INPUT"}, "for nothing": {ada, input("x", nil), "BAD_USER_INPUT"},
-			"what it lacks": {s.Client(short.CreateToken.Secret), input("x", nil, "READ"), "FORBIDDEN"}, "by a reader": {s.Client(s.Token("ada", "read")), input("x", nil, "READ"), "FORBIDDEN"},
-			"too long a name": {ada, input(string(make([]rune, 201)), nil, "READ"), "BAD_USER_INPUT"},
+			"more than it has":     {ada, input("x", nil, "READ", "ADMIN"), "FORBIDDEN"},
+			"longer than it lives": {laptop, input("x", soon.Add(time.Second), "READ"), "BAD_USER_INPUT"},
+			"in the past":          {ada, input("x", time.Now().Add(-time.Second), "READ"), "BAD_USER_INPUT"},
+			"for nothing":          {ada, input("x", nil), "BAD_USER_INPUT"},
+			"what it lacks":        {s.Client(short.CreateToken.Secret), input("x", nil, "READ"), "FORBIDDEN"},
+			"by a reader":          {s.Client(s.Token("ada", "read")), input("x", nil, "READ"), "FORBIDDEN"},
+			"too long a name":      {ada, input(string(make([]rune, 201)), nil, "READ"), "BAD_USER_INPUT"},
 		} {
 			if code := try.by.GraphQL(makeToken, try.in).Code(); code != try.want {
 				t.Errorf("%s: %q, want %s", name, code, try.want)
@@ -89,7 +93,8 @@ func TestTokens(t *testing.T) {
 		}
 
 		revoke := func(by *servertest.Client, id string) string {
-			return by.GraphQL(`mutation ($id: ID!) { revokeToken(input: {id: $id}) { token { revokedAt } } }`, servertest.Object{"id": id}).Code()
+			return by.GraphQL(`mutation ($id: ID!) { revokeToken(input: {id: $id}) { token { revokedAt } } }`,
+				servertest.Object{"id": id}).Code()
 		}
 		if code := revoke(bob, made.CreateToken.Token.ID); code != "NOT_FOUND" {
 			t.Errorf("bob revokes ada's token: got %q, want NOT_FOUND", code)
@@ -130,14 +135,17 @@ func TestTokensOfApplications(t *testing.T) {
 			}
 		}
 		ada.Query(`{ tokens { nodes { id name application { name clientId } } } }`, nil, &list)
-		if n := list.Tokens.Nodes; len(n) != 2 || n[0].Application == nil || n[0].Application.ClientID != c.ID || n[1].Application != nil {
+		if n := list.Tokens.Nodes; len(n) != 2 || n[0].Application == nil || n[0].Application.ClientID != c.ID ||
+			n[1].Application != nil {
 			t.Fatalf("got tokens %+v of ada, want one of the application and one of her own", n)
 		}
-		if code := slicer.GraphQL(makeToken, servertest.Object{"input": servertest.Object{"name": "x", "scopes": []string{"READ"}}}).Code(); code != "FORBIDDEN" {
+		if code := slicer.GraphQL(makeToken,
+			servertest.Object{"input": servertest.Object{"name": "x", "scopes": []string{"READ"}}}).Code(); code != "FORBIDDEN" {
 			t.Errorf("an application creates a token: got %q, want FORBIDDEN", code)
 		}
 		revoke := func(by *servertest.Client, id string) string {
-			return by.GraphQL(`mutation ($id: ID!) { revokeToken(input: {id: $id}) { token { id } } }`, servertest.Object{"id": id}).Code()
+			return by.GraphQL(`mutation ($id: ID!) { revokeToken(input: {id: $id}) { token { id } } }`,
+				servertest.Object{"id": id}).Code()
 		}
 		if code := revoke(slicer, list.Tokens.Nodes[1].ID); code != "FORBIDDEN" {
 			t.Errorf("an application revokes another token of ada: got %q, want FORBIDDEN", code)
@@ -160,11 +168,17 @@ func TestApplications(t *testing.T) {
 				Application  struct{ ClientID string }
 			}
 		}
-		admin.Query(create, servertest.Object{"input": servertest.Object{"name": "Slicer", "redirectUris": []string{servertest.Redirect}}}, &made)
-		c := &servertest.OAuthClient{T: t, S: s, ID: made.CreateApplication.Application.ClientID, Secret: *made.CreateApplication.ClientSecret}
+		admin.Query(create, servertest.Object{"input": servertest.Object{"name": "Slicer",
+			"redirectUris": []string{servertest.Redirect}}}, &made)
+		c := &servertest.OAuthClient{T: t, S: s, ID: made.CreateApplication.Application.ClientID,
+			Secret: *made.CreateApplication.ClientSecret}
 		for name, in := range map[string]servertest.Object{
-			"http": {"name": "x", "redirectUris": []string{"http://app.example/"}}, "a fragment": {"name": "x", "redirectUris": []string{servertest.Redirect + "#x"}}, "no name": {"name": " ", "redirectUris": []string{}},
-			"public, and nowhere": {"name": "x", "redirectUris": []string{}, "isPublic": true}, "control": {"name": "a\nb", "redirectUris": []string{}}, "many": {"name": "x", "redirectUris": make([]string, 21)},
+			"http":                {"name": "x", "redirectUris": []string{"http://app.example/"}},
+			"a fragment":          {"name": "x", "redirectUris": []string{servertest.Redirect + "#x"}},
+			"no name":             {"name": " ", "redirectUris": []string{}},
+			"public, and nowhere": {"name": "x", "redirectUris": []string{}, "isPublic": true},
+			"control":             {"name": "a\nb", "redirectUris": []string{}},
+			"many":                {"name": "x", "redirectUris": make([]string, 21)},
 		} {
 			if code := admin.GraphQL(create, servertest.Object{"input": in}).Code(); code != "BAD_USER_INPUT" {
 				t.Errorf("%s: %q", name, code)
@@ -177,13 +191,16 @@ func TestApplications(t *testing.T) {
 		if len(list.Applications) != 1 || list.Applications[0].ClientID != c.ID {
 			t.Errorf("got applications %+v, want %s only", list, c.ID)
 		}
-		for _, document := range []string{`{ applications { name } }`, `mutation { createApplication(input: {name: "x", redirectUris: []}) { clientSecret } }`, fmt.Sprintf(`mutation { deleteApplication(input: {clientId: %q}) { deletedClientId } }`, c.ID)} {
+		for _, document := range []string{`{ applications { name } }`,
+			`mutation { createApplication(input: {name: "x", redirectUris: []}) { clientSecret } }`,
+			fmt.Sprintf(`mutation { deleteApplication(input: {clientId: %q}) { deletedClientId } }`, c.ID)} {
 			if code := ada.GraphQL(document, nil).Code(); code != "FORBIDDEN" {
 				t.Errorf("%s by ada: got %q, want FORBIDDEN", document, code)
 			}
 		}
 		remove := func() string {
-			return admin.GraphQL(fmt.Sprintf(`mutation { deleteApplication(input: {clientId: %q}) { deletedClientId } }`, c.ID), nil).Code()
+			return admin.GraphQL(fmt.Sprintf(`mutation { deleteApplication(input: {clientId: %q}) { deletedClientId } }`, c.ID),
+				nil).Code()
 		}
 		if code := remove(); code != "" {
 			t.Errorf("remove: got %q, want no error", code)
@@ -225,16 +242,19 @@ func TestTokenCaps(t *testing.T) {
 			Tokens struct{ Nodes []struct{ ID string } }
 		}
 		ada.Query(`{ tokens(first: 1) { nodes { id } } }`, nil, &list)
-		ada.Query(`mutation ($id: ID!) { revokeToken(input: {id: $id}) { token { id } } }`, servertest.Object{"id": list.Tokens.Nodes[0].ID}, new(any))
+		ada.Query(`mutation ($id: ID!) { revokeToken(input: {id: $id}) { token { id } } }`,
+			servertest.Object{"id": list.Tokens.Nodes[0].ID}, new(any))
 		ada.Query(makeToken, input, new(any))
 
-		_, a, err := s.Store.Account.Admin().RegisterApplication(ctx, account.NewApplication{Name: "Slicer", RedirectURIs: []string{servertest.Redirect}})
+		_, a, err := s.Store.Account.Admin().
+			RegisterApplication(ctx, account.NewApplication{Name: "Slicer", RedirectURIs: []string{servertest.Redirect}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		issue := map[string]func() (*oauth.Token, error){
 			"of a user": func() (*oauth.Token, error) {
-				return s.Store.Account.AuthorizeImplicitly(ctx, oauth.Grant{Application: &oauth.Application{ID: a.ID}, UserID: 1, Scopes: auth.Scopes{auth.Read}})
+				return s.Store.Account.AuthorizeImplicitly(ctx, oauth.Grant{Application: &oauth.Application{ID: a.ID}, UserID: 1,
+					Scopes: auth.Scopes{auth.Read}})
 			},
 			"of its own": func() (*oauth.Token, error) {
 				return s.Store.Account.IssueOwn(ctx, &oauth.Application{ID: a.ID, Name: "Slicer"})
@@ -280,7 +300,8 @@ func TestWriteOnlyTokenReadsNoLists(t *testing.T) {
 		s.User("ada")
 		writer, both := s.Client(s.Token("ada", auth.Write)), s.Client(s.Token("ada", auth.Read, auth.Write))
 		const create = `mutation { createThing(input: {name: "x", category: "Art", license: CC}) { thing { id name creator { username } %s } } }`
-		for _, list := range []string{`category { things { nodes { id } } }`, `category { children { name } }`, `...F } } } fragment F on Thing { likers { nodes { id`, `creator { ... on User { things { totalCount } } }`} {
+		for _, list := range []string{`category { things { nodes { id } } }`, `category { children { name } }`,
+			`...F } } } fragment F on Thing { likers { nodes { id`, `creator { ... on User { things { totalCount } } }`} {
 			if code := writer.GraphQL(fmt.Sprintf(create, list), nil).Code(); code != "FORBIDDEN" {
 				t.Errorf("%s by a token that only writes: %q, want FORBIDDEN", list, code)
 			}

@@ -34,7 +34,8 @@ func TestUserImages(t *testing.T) {
 			t.Helper()
 			return fmt.Sprint(servertest.ReadObject(t, bob.Get("/users/ada"))[field])
 		}
-		for path, field := range map[string]string{"/users/me/avatar-image": "thumbnail", "/users/ada/cover-image": "cover_image"} {
+		for path, field := range map[string]string{"/users/me/avatar-image": "thumbnail",
+			"/users/ada/cover-image": "cover_image"} {
 			if got := shown(field); !strings.HasSuffix(got, "/renders/default/user.png") {
 				t.Errorf("%s before the upload: got %s, want the default image", field, got)
 			}
@@ -44,7 +45,8 @@ func TestUserImages(t *testing.T) {
 				t.Errorf("%s: got %+v, want that the preview is done", path, file.Processing)
 			}
 			old := shown(field)
-			if kind := http.DetectContentType(servertest.Fetch(t, s, old)); !strings.HasPrefix(kind, "image/") || strings.Contains(old, "default") {
+			if kind := http.DetectContentType(servertest.Fetch(t, s, old)); !strings.HasPrefix(kind, "image/") ||
+				strings.Contains(old, "default") {
 				t.Errorf("%s: got %s of type %s, want the uploaded image", field, old, kind)
 			}
 			before := image.ID
@@ -81,12 +83,14 @@ func TestUserImages(t *testing.T) {
 		var staged struct {
 			StageUserImage struct{ Upload struct{ FileID string } }
 		}
-		ada.Query(`mutation { stageUserImage(input: {username: "me", kind: COVER, name: "c.png"}) { upload { fileId } } }`, nil, &staged)
+		ada.Query(`mutation { stageUserImage(input: {username: "me", kind: COVER, name: "c.png"}) { upload { fileId } } }`,
+			nil, &staged)
 		r := ada.GraphQL(`mutation { stageUserImage(input: {username: "bob", kind: COVER, name: "c.png"}) { upload { fileId } } }`, nil)
 		if r.Code() != "FORBIDDEN" || r.Errors[0].Message != "the profile of bob is not yours" {
 			t.Errorf("an image of another user: %+v", r.Errors)
 		}
-		if r := ada.GraphQL(update, servertest.Object{"input": servertest.Object{"coverId": staged.StageUserImage.Upload.FileID}}); r.Code() != "NOT_FOUND" {
+		if r := ada.GraphQL(update,
+			servertest.Object{"input": servertest.Object{"coverId": staged.StageUserImage.Upload.FileID}}); r.Code() != "NOT_FOUND" {
 			t.Errorf("a staged image without bytes: got %+v, want NOT_FOUND", r.Errors)
 		}
 		before := shown("thumbnail")

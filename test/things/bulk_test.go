@@ -50,10 +50,12 @@ func TestBulkUpdate(t *testing.T) {
 		if r := u.Results[0]; r.Error != nil || r.Thing == nil || r.Thing.State != "UNLISTED" || len(r.Thing.Tags) != 1 {
 			t.Errorf("own thing: got %+v", r)
 		}
-		if r := u.Results[1]; r.Thing != nil || r.Error == nil || r.Error.Code != "NOT_FOUND" || r.Error.Message != "thing "+foreign+" does not exist" {
+		if r := u.Results[1]; r.Thing != nil || r.Error == nil || r.Error.Code != "NOT_FOUND" ||
+			r.Error.Message != "thing "+foreign+" does not exist" {
 			t.Errorf("thing of another user: got %+v", r.Error)
 		}
-		if r := u.Results[2]; r.Thing != nil || r.Error == nil || r.Error.Code != "BAD_USER_INPUT" || len(r.Error.FieldCodes) != 2 || r.Error.FieldCodes[0] != "DESCRIPTION_REQUIRED" {
+		if r := u.Results[2]; r.Thing != nil || r.Error == nil || r.Error.Code != "BAD_USER_INPUT" ||
+			len(r.Error.FieldCodes) != 2 || r.Error.FieldCodes[0] != "DESCRIPTION_REQUIRED" {
 			t.Errorf("draft: got %+v", r.Error)
 		}
 
@@ -62,7 +64,8 @@ func TestBulkUpdate(t *testing.T) {
 			t.Errorf("undo by another user: got %s", got)
 		}
 		ada.Query(undo, servertest.Object{"id": *u.UndoID}, &v)
-		if r := v.UndoThingsUpdate.Results; len(r) != 1 || r[0].Thing == nil || r[0].Thing.State != "PUBLISHED" || len(r[0].Thing.Tags) != 0 {
+		if r := v.UndoThingsUpdate.Results; len(r) != 1 || r[0].Thing == nil || r[0].Thing.State != "PUBLISHED" ||
+			len(r[0].Thing.Tags) != 0 {
 			t.Errorf("undo: got %+v", r)
 		}
 		if got := ada.GraphQL(undo, servertest.Object{"id": *u.UndoID}).Code(); got != "CONFLICT" {
@@ -78,7 +81,8 @@ func TestBulkDeletion(t *testing.T) {
 		ada := s.User("ada")
 		id := servertest.ID(servertest.PublishedThing(t, ada, "Vase"))
 		var v struct{ UpdateThings updated }
-		ada.Query(`mutation ($ids: [ID!]!) { updateThings(input: {ids: $ids, delete: true}) { undoId `+updatedFields+` } }`, servertest.Object{"ids": []string{id}}, &v)
+		ada.Query(`mutation ($ids: [ID!]!) { updateThings(input: {ids: $ids, delete: true}) { undoId `+updatedFields+` } }`,
+			servertest.Object{"ids": []string{id}}, &v)
 		if r := v.UpdateThings.Results[0]; !r.IsDeleted || r.Thing != nil || r.Error != nil {
 			t.Errorf("got %+v", r)
 		}
@@ -91,7 +95,8 @@ func TestBulkDeletion(t *testing.T) {
 			t.Errorf("lists contain the deleted thing: %+v", lists)
 		}
 		db := servertest.OpenDB(t, s)
-		if _, err := db.Write.NewRaw("UPDATE bulk_updates SET expires_at = ?", models.Now().Add(-time.Second)).Exec(t.Context()); err != nil {
+		if _, err := db.Write.NewRaw("UPDATE bulk_updates SET expires_at = ?", models.Now().Add(-time.Second)).
+			Exec(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Store.Bulk.Finish(context.Background(), servertest.Atoi(t, *v.UpdateThings.UndoID)); err != nil {

@@ -49,12 +49,16 @@ func TestPrivateCollection(t *testing.T) {
 			}
 			bob.Query(`query ($node: ID!) { nodes(nodeIds: [$node]) { ... on Collection { name } } search(type: COLLECTIONS, query: "zeppelin") { totalCount } collections { totalCount }
 				user(username: "ada") { collectionCount collectedThingIds collections { totalCount } } things(filter: {collectedById: 1}) { totalCount } }`, servertest.Object{"node": c.NodeID}, &v)
-			if (v.Nodes[0] != nil) != visible || v.Search.TotalCount != n || v.Collections.TotalCount != n || v.User.CollectionCount != n || len(v.User.CollectedThingIds) != n || v.User.Collections.TotalCount != n || v.Things.TotalCount != n {
+			if (v.Nodes[0] != nil) != visible || v.Search.TotalCount != n || v.Collections.TotalCount != n ||
+				v.User.CollectionCount != n || len(v.User.CollectedThingIds) != n || v.User.Collections.TotalCount != n ||
+				v.Things.TotalCount != n {
 				t.Errorf("%s: bob sees %+v, want %d of each", what, v, n)
 			}
-			ada.Query(`query ($node: ID!) { nodes(nodeIds: [$node]) { ... on Collection { name } } }`, servertest.Object{"node": c.NodeID}, &v)
+			ada.Query(`query ($node: ID!) { nodes(nodeIds: [$node]) { ... on Collection { name } } }`,
+				servertest.Object{"node": c.NodeID}, &v)
 			ada.Get("/collections/"+c.ID).Want(t, 200)
-			if list := ada.Get("/users/ada/collections").Want(t, 200); v.Nodes[0] == nil || !strings.Contains(string(list.Bytes), "Zeppelin") {
+			if list := ada.Get("/users/ada/collections").Want(t, 200); v.Nodes[0] == nil || !strings.Contains(string(list.Bytes),
+				"Zeppelin") {
 				t.Errorf("%s: its creator does not see it: %s", what, list.Bytes)
 			}
 			if changed, err := s.Store.Maintenance.Recount(context.Background()); changed != 0 || err != nil {
@@ -75,8 +79,10 @@ func TestPrivateCollection(t *testing.T) {
 		bob.Query(like, servertest.Object{"id": c.ID}, new(any))
 		set("PRIVATE")
 		check("private again", false)
-		bob.Query(`mutation ($id: ID!) { unlikeCollection(input: {id: $id}) { collection { id } } }`, servertest.Object{"id": c.ID}, new(any))
-		ada.Query(`mutation ($id: ID!) { deleteCollection(input: {id: $id}) { deletedId } }`, servertest.Object{"id": c.ID}, new(any))
+		bob.Query(`mutation ($id: ID!) { unlikeCollection(input: {id: $id}) { collection { id } } }`,
+			servertest.Object{"id": c.ID}, new(any))
+		ada.Query(`mutation ($id: ID!) { deleteCollection(input: {id: $id}) { deletedId } }`, servertest.Object{"id": c.ID},
+			new(any))
 		s.Fold()
 		if changed, err := s.Store.Maintenance.Recount(context.Background()); changed != 0 || err != nil {
 			t.Errorf("after its deletion a recount changed %d counts (%v), want 0", changed, err)
@@ -134,7 +140,8 @@ func TestReorder(t *testing.T) {
 		}
 		put(things[3])
 		check("with a new thing", things[3], things[0], things[2], things[1])
-		for what, r := range map[string]*servertest.Result{"BAD_USER_INPUT": reorder(ada, "999"), "FORBIDDEN": reorder(bob, things[0])} {
+		for what, r := range map[string]*servertest.Result{"BAD_USER_INPUT": reorder(ada, "999"),
+			"FORBIDDEN": reorder(bob, things[0])} {
 			if r.Code() != what {
 				t.Errorf("%+v, want %s", r.Errors, what)
 			}
@@ -182,12 +189,16 @@ func TestReorder(t *testing.T) {
 			Thing         struct{ DefaultImage struct{ ID string } }
 		}
 		target := fmt.Sprintf(`target: {type: THING, id: %d}`, thing)
-		ada.Query(fmt.Sprintf(`mutation { reorderFiles(input: {%s, fileIds: [%d, %d]}) { files { id } } }`, target, text, ids[2]), nil, &v)
-		if got, want := fmt.Sprint(v.ReorderFiles.Files), fmt.Sprintf("[{%d} {%d} {%d} {%d}]", text, ids[2], ids[0], ids[1]); got != want {
+		ada.Query(fmt.Sprintf(`mutation { reorderFiles(input: {%s, fileIds: [%d, %d]}) { files { id } } }`, target, text,
+			ids[2]), nil, &v)
+		if got, want := fmt.Sprint(v.ReorderFiles.Files), fmt.Sprintf("[{%d} {%d} {%d} {%d}]", text, ids[2], ids[0],
+			ids[1]); got != want {
 			t.Errorf("files are in the order %s, want %s", got, want)
 		}
-		ada.Query(fmt.Sprintf(`mutation { reorderImages(input: {%s, imageIds: [%d]}) { images { id } } }`, target, ids[1]), nil, &v)
-		if got, want := fmt.Sprint(v.ReorderImages.Images), fmt.Sprintf("[{%d} {%d} {%d}]", ids[1], ids[2], ids[0]); got != want {
+		ada.Query(fmt.Sprintf(`mutation { reorderImages(input: {%s, imageIds: [%d]}) { images { id } } }`, target, ids[1]),
+			nil, &v)
+		if got, want := fmt.Sprint(v.ReorderImages.Images), fmt.Sprintf("[{%d} {%d} {%d}]", ids[1], ids[2],
+			ids[0]); got != want {
 			t.Errorf("images are in the order %s, want %s", got, want)
 		}
 		ada.Query(fmt.Sprintf(`{ thing(id: %d) { defaultImage { id } } }`, thing), nil, &v)
@@ -195,7 +206,8 @@ func TestReorder(t *testing.T) {
 			t.Errorf("the default image is %s, want %d", v.Thing.DefaultImage.ID, ids[1])
 		}
 		for _, wrong := range []string{
-			fmt.Sprintf(`reorderFiles(input: {%s, fileIds: [%d, %[2]d]}) { files { id } }`, target, text), `reorderFiles(input: {` + target + `, fileIds: []}) { files { id } }`,
+			fmt.Sprintf(`reorderFiles(input: {%s, fileIds: [%d, %[2]d]}) { files { id } }`, target, text),
+			`reorderFiles(input: {` + target + `, fileIds: []}) { files { id } }`,
 			fmt.Sprintf(`reorderImages(input: {%s, imageIds: [%d]}) { images { id } }`, target, text),
 		} {
 			if r := ada.GraphQL("mutation { "+wrong+" }", nil); r.Code() != "BAD_USER_INPUT" {

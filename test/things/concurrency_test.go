@@ -33,7 +33,8 @@ func TestOneCallerLeavesConnections(t *testing.T) {
 			"REST":      func(i int) { ada.Get(fmt.Sprintf("/search/ge?per_page=%d", i+1)) },
 			"anonymous": func(int) { s.Client("").GraphQL("{"+aliases.String()+"}", nil) },
 			"mutations": func(i int) {
-				ada.Do(http.MethodPost, "/things", servertest.Object{"name": fmt.Sprint("Thing ", i), "license": "cc", "category": "Tools"})
+				ada.Do(http.MethodPost, "/things", servertest.Object{"name": fmt.Sprint("Thing ", i), "license": "cc",
+					"category": "Tools"})
 			},
 		}
 		for name, ask := range work {
@@ -69,7 +70,9 @@ func TestDatabaseConnections(t *testing.T) {
 	})
 	var open int
 	// openDB has connections with this name, too, of which one runs this statement.
-	if err := db.SQL().QueryRow("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'meshyard'").Scan(&open); err != nil {
+	if err := db.SQL().QueryRow(
+		"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'meshyard'").
+		Scan(&open); err != nil {
 		t.Fatal(err)
 	}
 	if open -= db.SQL().Stats().OpenConnections; open != 5 {

@@ -19,7 +19,8 @@ func TestFinalizeTogether(t *testing.T) {
 		ada := s.User("ada")
 		stl := servertest.Mesh(t, "hschendel_simple_bin.stl")
 		thing := ada.Thing("One")
-		ids := []int64{ada.Upload("a.stl", stl), ada.Upload("b.stl", stl), ada.Upload("c.stl", servertest.Mesh(t, "hschendel_simple_ascii.stl"))}
+		ids := []int64{ada.Upload("a.stl", stl), ada.Upload("b.stl", stl),
+			ada.Upload("c.stl", servertest.Mesh(t, "hschendel_simple_ascii.stl"))}
 		for i, status := range servertest.Together(50, func(i int) int {
 			if i%2 == 0 {
 				return ada.Finalize("thing", thing, ids...).StatusCode
@@ -51,7 +52,10 @@ func TestFinalizeToDifferentThings(t *testing.T) {
 			things[i] = ada.Thing(fmt.Sprint("Thing ", i))
 		}
 		won := make(map[int64]bool)
-		for i, status := range servertest.Together(50, func(i int) int { return ada.Finalize("thing", things[i%10], ids...).StatusCode }) {
+		for i, status := range servertest.Together(50, func(i int) int {
+			return ada.Finalize("thing", things[i%10], ids...).
+				StatusCode
+		}) {
 			switch status {
 			case http.StatusOK:
 				won[things[i%10]] = true
@@ -91,7 +95,8 @@ func TestFinalizeAgainstDelete(t *testing.T) {
 				if i == 0 {
 					return ada.Finalize("thing", thing, id).StatusCode == http.StatusOK
 				}
-				return ada.GraphQL(`mutation ($id: ID!) { deletePendingUpload(input: {id: $id}) { deletedId } }`, map[string]any{"id": id}).Code() == ""
+				return ada.GraphQL(`mutation ($id: ID!) { deletePendingUpload(input: {id: $id}) { deletedId } }`,
+					map[string]any{"id": id}).Code() == ""
 			})
 			if ok[0] == ok[1] {
 				t.Errorf("file %d: finalized %v, deleted %v", id, ok[0], ok[1])
@@ -203,7 +208,10 @@ func TestFinalizeAgainstCollector(t *testing.T) {
 				}
 			}
 		})
-		for i, status := range servertest.Together(len(ids), func(i int) int { return ada.Finalize("thing", thing, ids[i]).StatusCode }) {
+		for i, status := range servertest.Together(len(ids), func(i int) int {
+			return ada.Finalize("thing", thing, ids[i]).
+				StatusCode
+		}) {
 			if status != http.StatusOK {
 				t.Errorf("file %d: %d, want 200", ids[i], status)
 			}

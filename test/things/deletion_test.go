@@ -37,7 +37,8 @@ func newDeletionFixture(t *testing.T, s *servertest.Server) *deletionFixture {
 		n++
 		thing, file = c.Thing(name), c.Upload("a.stl", fmt.Append(nil, "solid ", n))
 		c.Finalize("thing", thing, file).Want(t, 200)
-		c.Do("PATCH", fmt.Sprintf("/things/%d", thing), servertest.Object{"tags": tags, "ancestors": append([]int64{}, ancestors...)}).Want(t, 200)
+		c.Do("PATCH", fmt.Sprintf("/things/%d", thing),
+			servertest.Object{"tags": tags, "ancestors": append([]int64{}, ancestors...)}).Want(t, 200)
 		c.Publish(thing).Want(t, 200)
 		return thing, file
 	}
@@ -47,7 +48,8 @@ func newDeletionFixture(t *testing.T, s *servertest.Server) *deletionFixture {
 	h.remix, _ = publish(h.bob, "Remix", []string{"shared"}, h.thing)
 	h.png = h.ada.Upload("zeppelin.png", servertest.Image(t, 1))
 	h.ada.Finalize("thing", h.thing, h.png).Want(t, 200)
-	s.Administrator().Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, servertest.Object{"id": servertest.ID(h.thing)}, new(any))
+	s.Administrator().Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`,
+		servertest.Object{"id": servertest.ID(h.thing)}, new(any))
 
 	id := func(c *servertest.Client, document string, vars servertest.Object) int64 {
 		t.Helper()
@@ -65,13 +67,15 @@ func newDeletionFixture(t *testing.T, s *servertest.Server) *deletionFixture {
 		return file
 	}
 	const comment = `mutation ($t: TargetInput, $p: ID, $b: String!) { createComment(input: {target: $t, parentId: $p, body: $b}) { comment { newId: id } } }`
-	h.comment = id(h.bob, comment, servertest.Object{"t": servertest.Object{"type": "THING", "id": h.thing}, "b": "What a zeppelin."})
+	h.comment = id(h.bob, comment, servertest.Object{"t": servertest.Object{"type": "THING", "id": h.thing},
+		"b": "What a zeppelin."})
 	h.reply = id(h.cyd, comment, servertest.Object{"p": h.comment, "b": "A zeppelin indeed."})
 	h.attachment = attach(h.bob, "comment", h.comment, "zeppelin.stl", []byte("solid attachment"))
 	h.make = id(h.bob, `mutation ($id: ID!) { createMake(input: {thingId: $id, name: "Blimp", description: "Flies."}) { make { newId: id } } }`, servertest.Object{"id": h.thing})
 	h.makePicture = attach(h.bob, "copy", h.make, "blimp.png", servertest.Image(t, 2))
 	h.makeFile = attach(h.bob, "copy", h.make, "blimp.stl", []byte("solid blimp"))
-	h.makeComment = id(h.cyd, comment, servertest.Object{"t": servertest.Object{"type": "MAKE", "id": h.make}, "b": "A fine blimp."})
+	h.makeComment = id(h.cyd, comment, servertest.Object{"t": servertest.Object{"type": "MAKE", "id": h.make},
+		"b": "A fine blimp."})
 	h.makeAttachment = attach(h.cyd, "comment", h.makeComment, "blimp2.stl", []byte("solid blimp two"))
 	h.collection = id(h.bob, `mutation { createCollection(input: {name: "Airships"}) { collection { newId: id } } }`, nil)
 	for _, thing := range []int64{h.thing, h.bystander} {
@@ -92,7 +96,8 @@ func newDeletionFixture(t *testing.T, s *servertest.Server) *deletionFixture {
 func (h *deletionFixture) urls(t *testing.T, file int64) []string {
 	t.Helper()
 	f := servertest.ReadObject(t, h.ada.Get(fmt.Sprintf("/files/%d", file)))
-	found := []string{fmt.Sprintf("/download:%d", file), f["public_url"].(string), h.ada.Do("HEAD", fmt.Sprintf("/files/%d/download", file), nil).Want(t, 302).Header.Get("Location")}
+	found := []string{fmt.Sprintf("/download:%d", file), f["public_url"].(string),
+		h.ada.Do("HEAD", fmt.Sprintf("/files/%d/download", file), nil).Want(t, 302).Header.Get("Location")}
 	if direct, ok := f["direct_url"].(string); ok {
 		found = append(found, direct)
 	}
@@ -125,10 +130,16 @@ func (h *deletionFixture) absent(t *testing.T, path, field string, id int64) {
 // lists returns the lists that could contain the thing or the objects that are attached to it, for
 // each user.
 func (h *deletionFixture) lists() (paths []string) {
-	paths = []string{"/newest", "/popular", "/featured", "/search", "/search/zeppelin", "/search/?type=makes", "/search/?type=collections", "/search/shared/tag", "/search/ada", "/tags", "/tags/shared/things", "/categories/tools/things",
-		"/users/me/things", "/users/ada/things", "/users/bob/things", "/users/bob/likes", "/users/bob/favorites", "/users/me/likes", "/users/me/downloads", "/users/bob/copies", "/users/bob/collections", "/users/ada/search/zeppelin",
-		"/copies", "/comments", "/collections", fmt.Sprintf("/collections/%d/things", h.collection), fmt.Sprintf("/things/%d/derivatives", h.ancestor), fmt.Sprintf("/things/%d/ancestors", h.remix), fmt.Sprintf("/things/%d", h.remix),
-		fmt.Sprintf("/copies/%d/comments", h.make), fmt.Sprintf("/copies/%d/images", h.make), fmt.Sprintf("/copies/%d", h.make)}
+	paths = []string{"/newest", "/popular", "/featured", "/search", "/search/zeppelin", "/search/?type=makes",
+		"/search/?type=collections", "/search/shared/tag", "/search/ada", "/tags", "/tags/shared/things",
+		"/categories/tools/things",
+		"/users/me/things", "/users/ada/things", "/users/bob/things", "/users/bob/likes", "/users/bob/favorites",
+		"/users/me/likes", "/users/me/downloads", "/users/bob/copies", "/users/bob/collections", "/users/ada/search/zeppelin",
+		"/copies", "/comments", "/collections", fmt.Sprintf("/collections/%d/things", h.collection),
+		fmt.Sprintf("/things/%d/derivatives", h.ancestor), fmt.Sprintf("/things/%d/ancestors", h.remix),
+		fmt.Sprintf("/things/%d", h.remix),
+		fmt.Sprintf("/copies/%d/comments", h.make), fmt.Sprintf("/copies/%d/images", h.make),
+		fmt.Sprintf("/copies/%d", h.make)}
 	return paths
 }
 
@@ -194,7 +205,8 @@ func (h *deletionFixture) remains(t *testing.T) {
 		if s := fmt.Sprint(m.Name, " ", m.Thing, " ", m.Image, " ", m.Files, " ", m.LikeCount, " ", m.Comments); s != want {
 			t.Errorf("the make is %s, want %s", s, want)
 		}
-		if o := servertest.ReadObject(t, c.Get(fmt.Sprintf("/copies/%d", h.make)).Want(t, 200)); fmt.Sprint(o["thing"]) != "map[]" {
+		if o := servertest.ReadObject(t, c.Get(fmt.Sprintf("/copies/%d", h.make)).
+			Want(t, 200)); fmt.Sprint(o["thing"]) != "map[]" {
 			t.Errorf("GET /copies/%d: thing %v, want an empty object", h.make, o["thing"])
 		}
 	}
@@ -223,7 +235,8 @@ func TestDeletedThingIsGone(t *testing.T) {
 		h.ada.Do("DELETE", fmt.Sprintf("/things/%d", h.thing), nil).Want(t, 200)
 		h.ada.Do("DELETE", fmt.Sprintf("/things/%d", h.thing), nil).Want(t, 404)
 
-		for _, below := range []string{"", "/files", "/images", "/likes", "/tags", "/categories", "/ancestors", "/derivatives", "/copies", "/comments", "/root-comments", "/threaded-comments"} {
+		for _, below := range []string{"", "/files", "/images", "/likes", "/tags", "/categories", "/ancestors",
+			"/derivatives", "/copies", "/comments", "/root-comments", "/threaded-comments"} {
 			h.absent(t, "/things/%d"+below, "thing", h.thing)
 		}
 		for _, file := range []int64{h.stl, h.png, h.attachment} {
@@ -234,8 +247,10 @@ func TestDeletedThingIsGone(t *testing.T) {
 			h.absent(t, "/comments/%d", "comment", comment)
 			h.absent(t, "/comments/%d/replies", "comment", comment)
 		}
-		for _, change := range []string{"/things/%d/likes", "/things/%d/comments", "/things/%d/copies", fmt.Sprint("/collections/", h.collection, "/thing/%d"), "/things/%d/publish", "/things/%d/files"} {
-			h.bob.Do("POST", fmt.Sprintf(change, h.thing), servertest.Object{"body": "Zeppelin?", "filename": "zeppelin.stl"}).Want(t, 404)
+		for _, change := range []string{"/things/%d/likes", "/things/%d/comments", "/things/%d/copies",
+			fmt.Sprint("/collections/", h.collection, "/thing/%d"), "/things/%d/publish", "/things/%d/files"} {
+			h.bob.Do("POST", fmt.Sprintf(change, h.thing), servertest.Object{"body": "Zeppelin?", "filename": "zeppelin.stl"}).
+				Want(t, 404)
 		}
 		for _, addresses := range own {
 			h.bytes(t, addresses, 404)
@@ -327,8 +342,11 @@ func TestDeletedPartIsGone(t *testing.T) {
 		}
 		h.bob.Query(`query ($id: ID!) { thing(id: $id) { downloadCount fileCount files { name } } me { downloads { nodes { thing { name } file { name } } } } }`, servertest.Object{"id": h.thing}, &after)
 		history := after.Me.Downloads.Nodes
-		if after.Thing.DownloadCount != 10 || after.Thing.FileCount != 1 || fmt.Sprint(after.Thing.Files) != "[{zeppelin.png}]" || len(history) != 6 || history[5].File != nil || history[5].Thing.Name != "Zeppelin" {
-			t.Errorf("with a file deleted: %+v, want 10 downloads, the picture, and a history of 6 whose first has no file", after)
+		if after.Thing.DownloadCount != 10 || after.Thing.FileCount != 1 ||
+			fmt.Sprint(after.Thing.Files) != "[{zeppelin.png}]" || len(history) != 6 || history[5].File != nil ||
+			history[5].Thing.Name != "Zeppelin" {
+			t.Errorf("with a file deleted: %+v, want 10 downloads, the picture, and a history of 6 whose first has no file",
+				after)
 		}
 		h.collected(t, 1)
 
@@ -356,8 +374,9 @@ func TestDeletedPartIsGone(t *testing.T) {
 			Comments struct{ Nodes []struct{ ID string } }
 		}
 		h.cyd.Query(`query ($id: ID!) { thing(id: $id) { commentCount rootCommentCount comments { nodes { id body bodyHtml isDeleted replyCount files { id } parent { id } } } } comments { nodes { id } } }`, servertest.Object{"id": h.thing}, &thread)
-		if got, want := fmt.Sprint(thread), fmt.Sprintf("{{1 0 {[{%d A zeppelin indeed. <p>A zeppelin indeed.</p>\n false 0 [] %p} {%d   true 1 [] <nil>}]}} {[{%d} {%d}]}}",
-			h.reply, thread.Thing.Comments.Nodes[0].Parent, h.comment, h.makeComment, h.reply); got != want {
+		if got, want := fmt.Sprint(thread),
+			fmt.Sprintf("{{1 0 {[{%d A zeppelin indeed. <p>A zeppelin indeed.</p>\n false 0 [] %p} {%d   true 1 [] <nil>}]}} {[{%d} {%d}]}}",
+				h.reply, thread.Thing.Comments.Nodes[0].Parent, h.comment, h.makeComment, h.reply); got != want {
 			t.Errorf("with a comment deleted: %s, want %s", got, want)
 		}
 		h.bob.Do("PATCH", fmt.Sprintf("/comments/%d", h.comment), servertest.Object{"body": "Back."}).Want(t, 400)
@@ -399,14 +418,16 @@ func TestDeletedPartIsGone(t *testing.T) {
 			h.absent(t, "/files/%d", "file", file)
 		}
 		h.bytes(t, own, 404)
-		for _, path := range []string{"/copies", "/comments", "/users/bob/copies", fmt.Sprintf("/things/%d/copies", h.thing), "/search/?type=makes"} {
+		for _, path := range []string{"/copies", "/comments", "/users/bob/copies", fmt.Sprintf("/things/%d/copies", h.thing),
+			"/search/?type=makes"} {
 			if text := h.cyd.Get(path).Want(t, 200).Bytes; strings.Contains(strings.ToLower(string(text)), "blimp") {
 				t.Errorf("GET %s shows the make: %s", path, text)
 			}
 		}
 		// The make had three contents. A pending upload shares its bytes with one of the other files.
 		h.collected(t, 3)
-		if o := servertest.ReadObject(t, h.cyd.Get(fmt.Sprintf("/things/%d", h.thing))); o["make_count"] != 0.0 || o["name"] != "Zeppelin" {
+		if o := servertest.ReadObject(t, h.cyd.Get(fmt.Sprintf("/things/%d", h.thing))); o["make_count"] != 0.0 ||
+			o["name"] != "Zeppelin" {
 			t.Errorf("the thing is %v", o)
 		}
 	})
@@ -455,7 +476,8 @@ func TestOperationsDuringDeletion(t *testing.T) {
 			}
 			return string(found[1])
 		}
-		collection := id(cyd.GraphQL(`mutation { createCollection(input: {name: "Best"}) { collection { newId: id } } }`, nil))
+		collection := id(cyd.GraphQL(`mutation { createCollection(input: {name: "Best"}) { collection { newId: id } } }`,
+			nil))
 		remix := ada.Thing("Remix")
 		r := rand.New(rand.NewPCG(5, 5))
 		for round := range 8 {
@@ -463,10 +485,14 @@ func TestOperationsDuringDeletion(t *testing.T) {
 			file := ada.Upload("a.stl", fmt.Append(nil, "solid ", round))
 			ada.Finalize("thing", thing, file).Want(t, 200)
 			ada.Publish(thing).Want(t, 200)
-			vars := servertest.Object{"t": servertest.Object{"type": "THING", "id": thing}, "id": thing, "c": collection, "f": file, "r": remix}
-			comment := id(bob.GraphQL(`mutation ($t: TargetInput!) { createComment(input: {target: $t, body: "Nice."}) { comment { newId: id } } }`, vars))
+			vars := servertest.Object{"t": servertest.Object{"type": "THING", "id": thing}, "id": thing, "c": collection,
+				"f": file, "r": remix}
+			comment := id(bob.GraphQL(
+				`mutation ($t: TargetInput!) { createComment(input: {target: $t, body: "Nice."}) { comment { newId: id } } }`,
+				vars))
 			made := id(bob.GraphQL(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { newId: id } } }`, vars))
-			onMake := id(cyd.GraphQL(`mutation ($m: ID!) { createComment(input: {target: {type: MAKE, id: $m}, body: "Nice."}) { comment { newId: id } } }`, servertest.Object{"m": made}))
+			onMake := id(cyd.GraphQL(
+				`mutation ($m: ID!) { createComment(input: {target: {type: MAKE, id: $m}, body: "Nice."}) { comment { newId: id } } }`, servertest.Object{"m": made}))
 			maps.Copy(vars, map[string]any{"m": made, "p": comment, "q": onMake})
 			uploads := make([]int64, 4)
 			for i, c := range []*servertest.Client{ada, bob, bob, cyd} {
@@ -496,7 +522,8 @@ func TestOperationsDuringDeletion(t *testing.T) {
 			}
 			acts := []func(){
 				graph(who, delete), graph(who, delete),
-				finalize(ada, "thing", servertest.ID(thing), uploads[0]), finalize(bob, "copy", made, uploads[1]), finalize(bob, "comment", comment, uploads[2]), finalize(cyd, "comment", onMake, uploads[3]),
+				finalize(ada, "thing", servertest.ID(thing), uploads[0]), finalize(bob, "copy", made, uploads[1]),
+				finalize(bob, "comment", comment, uploads[2]), finalize(cyd, "comment", onMake, uploads[3]),
 				graph(bob, `mutation ($id: ID!) { likeThing(input: {id: $id}) { thing { likeCount } } }`),
 				graph(cyd, `mutation ($m: ID!) { likeMake(input: {id: $m}) { make { id } } } } }`),
 				graph(cyd, `mutation ($t: TargetInput!) { createComment(input: {target: $t, body: "So it is."}) { comment { target { __typename } replyCount } } }`),
@@ -569,7 +596,8 @@ func TestReadListsDuringDeletion(t *testing.T) {
 					}
 					continue
 				}
-				for _, path := range []string{"/newest", "/popular", "/comments", "/users/ada/things", "/users/me/downloads", "/users/me/likes", "/copies", "/search/short"} {
+				for _, path := range []string{"/newest", "/popular", "/comments", "/users/ada/things", "/users/me/downloads",
+					"/users/me/likes", "/copies", "/search/short"} {
 					if r := bob.Get(path); r.StatusCode != 200 {
 						failed.LoadOrStore(path, fmt.Sprintf("%d %s", r.StatusCode, r.Bytes))
 					}
@@ -668,7 +696,8 @@ func TestOperationsThatWaitWithDelete(t *testing.T) {
 			by:    func(h *deletionFixture) *servertest.Client { return h.bob },
 			first: func(h *deletionFixture, _ int64) int { return deleteThing(h) },
 			second: func(h *deletionFixture, _ int64) int {
-				return h.bob.Do("POST", fmt.Sprintf("/comments/%d/reply", h.comment), servertest.Object{"body": "A zeppelin?"}).StatusCode
+				return h.bob.Do("POST", fmt.Sprintf("/comments/%d/reply", h.comment), servertest.Object{"body": "A zeppelin?"}).
+					StatusCode
 			},
 		},
 	} {

@@ -130,29 +130,46 @@ func newCrowd(t *testing.T, s *servertest.Server) *crowd {
 	}
 	tags := []string{"Wall Mount", "wall_mount", "WALL  MOUNT", "Gear", "gear", "Box", "École", "école"}
 	c.deeds = []deed{
-		{"like", `mutation ($id: ID!) { likeThing(input: {id: $id}) { thing { id } } }`, of("id", func(r *rand.Rand) any { return c.things.one(r) }), nil, nil},
-		{"unlike", `mutation ($id: ID!) { unlikeThing(input: {id: $id}) { thing { id } } }`, of("id", func(r *rand.Rand) any { return c.things.one(r) }), nil, nil},
-		{"like make", `mutation ($id: ID!) { likeMake(input: {id: $id}) { make { id } } }`, of("id", func(r *rand.Rand) any { return c.makes.one(r) }), nil, nil},
-		{"unlike make", `mutation ($id: ID!) { unlikeMake(input: {id: $id}) { make { id } } }`, of("id", func(r *rand.Rand) any { return c.makes.one(r) }), nil, nil},
+		{"like", `mutation ($id: ID!) { likeThing(input: {id: $id}) { thing { id } } }`,
+			of("id", func(r *rand.Rand) any { return c.things.one(r) }), nil, nil},
+		{"unlike", `mutation ($id: ID!) { unlikeThing(input: {id: $id}) { thing { id } } }`,
+			of("id", func(r *rand.Rand) any { return c.things.one(r) }), nil, nil},
+		{"like make", `mutation ($id: ID!) { likeMake(input: {id: $id}) { make { id } } }`,
+			of("id", func(r *rand.Rand) any { return c.makes.one(r) }), nil, nil},
+		{"unlike make", `mutation ($id: ID!) { unlikeMake(input: {id: $id}) { make { id } } }`,
+			of("id", func(r *rand.Rand) any { return c.makes.one(r) }), nil, nil},
 		{"comment", `mutation ($t: TargetInput!) { createComment(input: {target: $t, body: "Nice."}) { comment { newId: id } } }`, of("t", func(r *rand.Rand) any { return either(r) }), &c.comments, nil},
 		{"reply", `mutation ($id: ID!) { createComment(input: {parentId: $id, body: "So it is."}) { comment { newId: id } } }`, of("id", func(r *rand.Rand) any { return c.comments.one(r) }), &c.comments, nil},
-		{"delete comment", `mutation ($id: ID!) { deleteComment(input: {id: $id}) { comment { id } } }`, of("id", func(r *rand.Rand) any { return c.comments.one(r) }), nil, &c.comments},
-		{"make", `mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { newId: id } } }`, of("id", func(r *rand.Rand) any { return c.things.one(r) }), &c.makes, nil},
-		{"delete make", `mutation ($id: ID!) { deleteMake(input: {id: $id}) { deletedId } }`, of("id", func(r *rand.Rand) any { return c.makes.one(r) }), nil, &c.makes},
-		{"new collection", `mutation ($n: String!) { createCollection(input: {name: $n}) { collection { newId: id } } }`, of("n", func(*rand.Rand) any { return "Shelf" }), &c.collections, nil},
+		{"delete comment", `mutation ($id: ID!) { deleteComment(input: {id: $id}) { comment { id } } }`,
+			of("id", func(r *rand.Rand) any { return c.comments.one(r) }), nil, &c.comments},
+		{"make", `mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { newId: id } } }`,
+			of("id", func(r *rand.Rand) any { return c.things.one(r) }), &c.makes, nil},
+		{"delete make", `mutation ($id: ID!) { deleteMake(input: {id: $id}) { deletedId } }`,
+			of("id", func(r *rand.Rand) any { return c.makes.one(r) }), nil, &c.makes},
+		{"new collection", `mutation ($n: String!) { createCollection(input: {name: $n}) { collection { newId: id } } }`,
+			of("n", func(*rand.Rand) any { return "Shelf" }), &c.collections, nil},
 		{"collect", `mutation ($collection: ID!, $thing: ID!) { addToCollection(input: {collectionId: $collection, thingId: $thing}) { collection { id } } }`, pair, nil, &c.collections},
 		{"collect more", `mutation ($collection: ID!, $thing: ID!) { addToCollection(input: {collectionId: $collection, thingId: $thing}) { collection { id } } }`, pair, nil, &c.collections},
 		{"uncollect", `mutation ($collection: ID!, $thing: ID!) { removeFromCollection(input: {collectionId: $collection, thingId: $thing}) { collection { id } } }`, pair, nil, &c.collections},
-		{"delete collection", `mutation ($id: ID!) { deleteCollection(input: {id: $id}) { deletedId } }`, of("id", func(r *rand.Rand) any { return c.collections.one(r) }), nil, nil},
+		{"delete collection", `mutation ($id: ID!) { deleteCollection(input: {id: $id}) { deletedId } }`,
+			of("id", func(r *rand.Rand) any { return c.collections.one(r) }), nil, nil},
 		{"follow", `mutation ($name: String!) { followUser(input: {username: $name}) { user { id } } }`, other, nil, nil},
 		{"unfollow", `mutation ($name: String!) { unfollowUser(input: {username: $name}) { user { id } } }`, other, nil, nil},
-		{"publish", `mutation ($id: ID!) { publishThing(input: {id: $id}) { thing { id } } }`, of("id", func(r *rand.Rand) any { return c.things.one(r) }), nil, &c.things},
+		{"publish", `mutation ($id: ID!) { publishThing(input: {id: $id}) { thing { id } } }`,
+			of("id", func(r *rand.Rand) any { return c.things.one(r) }), nil, &c.things},
 		{"retag", update, change("tags", func(r *rand.Rand) any { return some(r, tags)[r.IntN(2):] }), nil, &c.things},
-		{"move", update, change("category", func(r *rand.Rand) any { return []string{"art", "coins-and-badges", "math-art", "tools"}[r.IntN(4)] }), nil, &c.things},
-		{"set ancestors", update, change("ancestors", func(r *rand.Rand) any { return some(r, c.things.all())[:r.IntN(2)] }), nil, &c.things},
-		{"download", `mutation ($id: ID!) { recordDownload(input: {fileId: $id}) { url } }`, of("id", func(r *rand.Rand) any { return c.files.one(r) }), nil, nil},
-		{"delete file", `mutation ($id: ID!) { deleteFile(input: {id: $id, allowNoModel: true}) { deletedId } }`, of("id", func(r *rand.Rand) any { return c.files.one(r) }), nil, &c.files},
-		{"delete thing", `mutation ($id: ID!) { deleteThing(input: {id: $id}) { deletedId } }`, of("id", func(r *rand.Rand) any { return c.things.one(r) }), nil, &c.things},
+		{"move", update, change("category", func(r *rand.Rand) any {
+			return []string{"art", "coins-and-badges", "math-art",
+				"tools"}[r.IntN(4)]
+		}), nil, &c.things},
+		{"set ancestors", update, change("ancestors", func(r *rand.Rand) any { return some(r, c.things.all())[:r.IntN(2)] }),
+			nil, &c.things},
+		{"download", `mutation ($id: ID!) { recordDownload(input: {fileId: $id}) { url } }`,
+			of("id", func(r *rand.Rand) any { return c.files.one(r) }), nil, nil},
+		{"delete file", `mutation ($id: ID!) { deleteFile(input: {id: $id, allowNoModel: true}) { deletedId } }`,
+			of("id", func(r *rand.Rand) any { return c.files.one(r) }), nil, &c.files},
+		{"delete thing", `mutation ($id: ID!) { deleteThing(input: {id: $id}) { deletedId } }`,
+			of("id", func(r *rand.Rand) any { return c.things.one(r) }), nil, &c.things},
 	}
 	for _, d := range c.deeds {
 		c.done.Store(d.name, new(atomic.Int64))
@@ -220,12 +237,14 @@ func (c *crowd) counts(admin *servertest.Client) map[string]int64 {
 			}
 		}
 	}
-	look("thing", "id", c.things.all(), "likeCount likers { totalCount } collectCount makeCount makes { totalCount } commentCount rootCommentCount remixCount remixes { totalCount } downloadCount fileCount")
+	look("thing", "id", c.things.all(),
+		"likeCount likers { totalCount } collectCount makeCount makes { totalCount } commentCount rootCommentCount remixCount remixes { totalCount } downloadCount fileCount")
 	look("make", "id", c.makes.all(), "likeCount likers { totalCount } commentCount rootCommentCount")
 	look("comment", "id", c.comments.all(), "replyCount replies { totalCount }")
 	look("collection", "id", c.collections.all(), "thingCount")
 	look("file", "id", c.files.all(), "downloadCount")
-	look("user", "username", c.names, "thingCount things { totalCount } makeCount likeCount likedThings { totalCount } collectionCount collections { totalCount } followerCount followers { totalCount } followingCount following { totalCount }")
+	look("user", "username", c.names,
+		"thingCount things { totalCount } makeCount likeCount likedThings { totalCount } collectionCount collections { totalCount } followerCount followers { totalCount } followingCount following { totalCount }")
 	look("tag", "name", []string{"wall_mount", "gear", "box", "école"}, "thingCount things { totalCount }")
 	look("category", "slug", []string{"art", "coins-and-badges", "math-art", "tools"}, "thingCount things { totalCount }")
 	return counts
@@ -233,8 +252,10 @@ func (c *crowd) counts(admin *servertest.Client) map[string]int64 {
 
 // listsOf maps a count to the list in the schema that has the same length.
 var listsOf = map[string]string{
-	"thing likeCount": "likers", "thing makeCount": "makes", "thing remixCount": "remixes", "make likeCount": "likers", "comment replyCount": "replies",
-	"user thingCount": "things", "user likeCount": "likedThings", "user collectionCount": "collections", "user followerCount": "followers", "user followingCount": "following",
+	"thing likeCount": "likers", "thing makeCount": "makes", "thing remixCount": "remixes", "make likeCount": "likers",
+	"comment replyCount": "replies",
+	"user thingCount":    "things", "user likeCount": "likedThings", "user collectionCount": "collections",
+	"user followerCount": "followers", "user followingCount": "following",
 	"tag thingCount": "things", "category thingCount": "things",
 }
 
@@ -243,7 +264,8 @@ func (c *crowd) check(t *testing.T, s *servertest.Server, when string, counts ma
 	t.Helper()
 	logged := make(map[string]int64)
 	for field, column := range map[string]string{"thing": "thing_id", "file": "file_id"} {
-		rows, err := servertest.OpenDB(t, s).SQL().Query("SELECT " + column + ", count(*) FROM downloads WHERE " + column + " IS NOT NULL GROUP BY " + column)
+		rows, err := servertest.OpenDB(t, s).SQL().Query("SELECT " + column + ", count(*) FROM downloads WHERE " + column +
+			" IS NOT NULL GROUP BY " + column)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -399,7 +421,8 @@ func TestRepeatedCountsOnce(t *testing.T) {
 				}
 				w.Bob.Query(`query ($thing: ID!, $collection: ID!) { thing(id: $thing) { likeCount collectCount isLiked isCollected creator { followerCount isFollowed } }
 					me { likeCount followingCount } collection(id: $collection) { thingCount } }`, vars, &got)
-				g := fmt.Sprint(got.Thing.LikeCount, got.Thing.CollectCount, got.Thing.Creator.FollowerCount, got.Me.LikeCount, got.Me.FollowingCount, got.Collection.ThingCount,
+				g := fmt.Sprint(got.Thing.LikeCount, got.Thing.CollectCount, got.Thing.Creator.FollowerCount, got.Me.LikeCount,
+					got.Me.FollowingCount, got.Collection.ThingCount,
 					got.Thing.IsLiked, got.Thing.IsCollected, got.Thing.Creator.IsFollowed)
 				if g != step.want {
 					t.Errorf("round %d, four times %.30s…: %s, want %s", round, step.input, g, step.want)

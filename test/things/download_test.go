@@ -48,7 +48,8 @@ func TestDownloadsCountExactly(t *testing.T) {
 			}
 		}
 		var unfolded int
-		if err := servertest.OpenDB(t, s).SQL().QueryRow("SELECT count(*) FROM new_downloads").Scan(&unfolded); err != nil || unfolded != 0 {
+		if err := servertest.OpenDB(t, s).SQL().QueryRow("SELECT count(*) FROM new_downloads").Scan(&unfolded); err != nil ||
+			unfolded != 0 {
 			t.Errorf("%d downloads are not folded (%v)", unfolded, err)
 		}
 		var me struct {
@@ -58,7 +59,8 @@ func TestDownloadsCountExactly(t *testing.T) {
 		if me.Me.Downloads.TotalCount != 20 {
 			t.Errorf("bob's history has %d entries, want 20", me.Me.Downloads.TotalCount)
 		}
-		for name, id := range map[string]int64{"a missing file": 999, "another's pending upload": w.Others, "one's pending upload": w.Pending} {
+		for name, id := range map[string]int64{"a missing file": 999, "another's pending upload": w.Others,
+			"one's pending upload": w.Pending} {
 			if status := w.Ada.Do(http.MethodHead, fmt.Sprintf("/files/%d/download", id), nil).StatusCode; status != 404 {
 				t.Errorf("HEAD of the download of %s: %d, want 404", name, status)
 			}
@@ -156,9 +158,11 @@ func TestBytes(t *testing.T) {
 			} {
 				r := get(address, c.headers...)
 				if r.StatusCode != c.status || c.body != "" && string(r.Bytes) != c.body {
-					t.Errorf("%s with %q: %d and %d bytes, want %d and %d", address, c.headers, r.StatusCode, len(r.Bytes), c.status, len(c.body))
+					t.Errorf("%s with %q: %d and %d bytes, want %d and %d", address, c.headers, r.StatusCode, len(r.Bytes), c.status,
+						len(c.body))
 				}
-				if c.status >= 400 && (r.Header.Get("X-Error") != http.StatusText(c.status) || !strings.Contains(string(r.Bytes), `"message"`)) {
+				if c.status >= 400 && (r.Header.Get("X-Error") != http.StatusText(c.status) ||
+					!strings.Contains(string(r.Bytes), `"message"`)) {
 					t.Errorf("%s with %q: X-Error %q and %s", address, c.headers, r.Header.Get("X-Error"), r.Bytes)
 				}
 			}
@@ -182,14 +186,18 @@ func TestBytes(t *testing.T) {
 		bare := *signed
 		bare.RawQuery = ""
 		for name, address := range map[string]string{
-			"no signature": bare.String(), "another signature": change("signature", strings.Repeat("A", 43)), "a later end": change("expires", strconv.FormatInt(time.Now().Add(time.Hour).Unix(), 10)),
-			"no end": change("expires", ""), "an end that passed": change("expires", "1"), "another's id": strings.Replace(signed.String(), fmt.Sprintf("/blobs/%d/", w.Hidden), fmt.Sprintf("/blobs/%d/", w.Pending), 1),
+			"no signature": bare.String(), "another signature": change("signature", strings.Repeat("A", 43)),
+			"a later end": change("expires", strconv.FormatInt(time.Now().Add(time.Hour).Unix(), 10)),
+			"no end":      change("expires", ""), "an end that passed": change("expires", "1"),
+			"another's id": strings.Replace(signed.String(), fmt.Sprintf("/blobs/%d/", w.Hidden),
+				fmt.Sprintf("/blobs/%d/", w.Pending), 1),
 		} {
 			if status := get(address).StatusCode; status != 403 && status != 404 {
 				t.Errorf("%s: %d, want 403 or 404", name, status)
 			}
 		}
-		for _, path := range []string{"/download:", "/download:x", "/download:0", "/download:-1", "/blobs/x/y", "/blobs/999/y", fmt.Sprintf("/download:%d", w.Pending)} {
+		for _, path := range []string{"/download:", "/download:x", "/download:0", "/download:-1", "/blobs/x/y",
+			"/blobs/999/y", fmt.Sprintf("/download:%d", w.Pending)} {
 			get(path).Want(t, 404)
 		}
 		get(fmt.Sprintf("/download:%d/", w.Public)).Want(t, 200)
@@ -204,7 +212,8 @@ func TestLostContent(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			log := new(servertest.LogBuffer)
-			s := servertest.RunLogging(t, servertest.Settings(t, engine), slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+			s := servertest.RunLogging(t, servertest.Settings(t, engine),
+				slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 			w := servertest.NewWorld(t, s)
 			objects, err := filepath.Glob(filepath.Join(s.Settings.Data, "bucket", "files", "*"))
 			if err != nil || len(objects) != 1 {
@@ -216,7 +225,8 @@ func TestLostContent(t *testing.T) {
 			path := fmt.Sprintf("/files/%d", w.Public)
 			file := servertest.ReadObject(t, w.Ada.Get(path))
 			const want = `{"error":"Not Found","code":404,"type":"NOT_FOUND","message":"the content of this file is missing from the storage of the server"}` + "\n"
-			for _, url := range []string{file["public_url"].(string), file["direct_url"].(string), w.Ada.Get(path+"/download").Want(t, 302).Header.Get("Location")} {
+			for _, url := range []string{file["public_url"].(string), file["direct_url"].(string), w.Ada.Get(path+"/download").
+				Want(t, 302).Header.Get("Location")} {
 				if r := s.Client("").Get(strings.TrimPrefix(url, s.URL)); r.StatusCode != 404 || string(r.Bytes) != want {
 					t.Errorf("GET %s: got %d %s, want 404 %s", url, r.StatusCode, r.Bytes, want)
 				}

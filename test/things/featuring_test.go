@@ -29,7 +29,8 @@ func TestFeaturing(t *testing.T) {
 			}
 			ada.Query(`{ search(filter: {isFeatured: true}) { nodes { ... on Thing { id } } } things(sort: FEATURED) { nodes { id } } }`, nil, &found)
 			if len(found.Search.Nodes) != len(things) || len(found.Things.Nodes) != len(things) {
-				t.Errorf("/featured has %d things, search %d, things %d", len(things), len(found.Search.Nodes), len(found.Things.Nodes))
+				t.Errorf("/featured has %d things, search %d, things %d", len(things), len(found.Search.Nodes),
+					len(found.Things.Nodes))
 			}
 			return fmt.Sprint(things)
 		}
@@ -46,7 +47,8 @@ func TestFeaturing(t *testing.T) {
 			id     int64
 			want   string
 		}{
-			"the owner": {ada, ids[0], "FORBIDDEN"}, "an administrator without the scope": {unscoped, ids[0], "FORBIDDEN"}, "nobody": {s.Client(""), ids[0], "UNAUTHENTICATED"},
+			"the owner": {ada, ids[0], "FORBIDDEN"}, "an administrator without the scope": {unscoped, ids[0], "FORBIDDEN"},
+			"nobody":  {s.Client(""), ids[0], "UNAUTHENTICATED"},
 			"a draft": {admin, draft, "BAD_USER_INPUT"}, "none": {admin, 99, "NOT_FOUND"},
 		} {
 			if got := feature(c.client, c.id, true); got != c.want {
@@ -59,7 +61,8 @@ func TestFeaturing(t *testing.T) {
 			want     string
 		}{
 			{ids[1], true, fmt.Sprintf("[{%d}]", ids[1])}, {ids[0], true, fmt.Sprintf("[{%d} {%d}]", ids[0], ids[1])},
-			{ids[1], true, fmt.Sprintf("[{%d} {%d}]", ids[0], ids[1])}, {ids[0], false, fmt.Sprintf("[{%d}]", ids[1])}, {ids[1], false, "[]"},
+			{ids[1], true, fmt.Sprintf("[{%d} {%d}]", ids[0], ids[1])}, {ids[0], false, fmt.Sprintf("[{%d}]", ids[1])},
+			{ids[1], false, "[]"},
 		} {
 			if code := feature(admin, step.id, step.featured); code != "" {
 				t.Errorf("feature %d %t: %s", step.id, step.featured, code)

@@ -51,12 +51,14 @@ func TestHTMLIsStored(t *testing.T) {
 				Make, Collection struct{ DescriptionHTML string }
 			}
 			n := renders(s, func() {
-				ada.Query(read, servertest.Object{"t": thing, "c": saved.C.Comment.ID, "m": saved.M.Make.ID, "l": saved.L.Collection.ID}, &got)
+				ada.Query(read, servertest.Object{"t": thing, "c": saved.C.Comment.ID, "m": saved.M.Make.ID,
+					"l": saved.L.Collection.ID}, &got)
 			})
 			if n != 0 {
 				t.Errorf("%s: reading rendered %d texts, want 0", when, n)
 			}
-			all := []string{got.Thing.DescriptionHTML, got.Thing.InstructionsHTML, got.Me.BioHTML, got.Comment.BodyHTML, got.Make.DescriptionHTML, got.Collection.DescriptionHTML}
+			all := []string{got.Thing.DescriptionHTML, got.Thing.InstructionsHTML, got.Me.BioHTML, got.Comment.BodyHTML,
+				got.Make.DescriptionHTML, got.Collection.DescriptionHTML}
 			for i, html := range all {
 				if want := "<p><em>" + want[i] + "</em></p>\n"; html != want {
 					t.Errorf("%s: text %d is %q, want %q", when, i+1, html, want)
@@ -96,13 +98,16 @@ func TestStaleHTML(t *testing.T) {
 				t.Fatal(err)
 			}
 			ada := auth.Caller{UserID: user.ID}
-			thing, err := s.Store.CreateThing(ctx, ada, models.NewThing{Name: "Lamp", License: models.CC, Category: "art", Description: "*one*"})
+			thing, err := s.Store.CreateThing(ctx, ada, models.NewThing{Name: "Lamp", License: models.CC, Category: "art",
+				Description: "*one*"})
 			if err != nil {
 				t.Fatal(err)
 			}
 			var ids []int64
 			for i := range 24 {
-				c, err := s.Store.Comments.CreateComment(ctx, ada, comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: thing.ID}, Body: fmt.Sprintf("%02d *a* ", i) + strings.Repeat("word ", 13_000)})
+				c, err := s.Store.Comments.CreateComment(ctx, ada,
+					comments.NewComment{Target: &models.Target{Type: models.OnThing, ID: thing.ID}, Body: fmt.Sprintf("%02d *a* ", i) +
+						strings.Repeat("word ", 13_000)})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -113,13 +118,15 @@ func TestStaleHTML(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = db.Close() })
-			for _, statement := range []string{"UPDATE comments SET html_version = 0, body_html = ''", "UPDATE things SET html_version = 0, description_html = ''"} {
+			for _, statement := range []string{"UPDATE comments SET html_version = 0, body_html = ''",
+				"UPDATE things SET html_version = 0, description_html = ''"} {
 				if _, err := db.SQL().ExecContext(ctx, statement); err != nil {
 					t.Fatal(err)
 				}
 			}
 			before := s.Store.Renders()
-			if _, err := s.Store.UpdateThing(ctx, ada, models.ThingChange{ID: thing.ID, Instructions: new("*two*")}); err != nil {
+			if _, err := s.Store.UpdateThing(ctx, ada,
+				models.ThingChange{ID: thing.ID, Instructions: new("*two*")}); err != nil {
 				t.Fatal(err)
 			}
 			if n := s.Store.Renders() - before; n != 1 {
@@ -154,7 +161,8 @@ func TestStaleHTML(t *testing.T) {
 					}
 				}
 				if n := s.Store.Renders() - before; n != wantRenders || plain != wantPlain {
-					t.Errorf("reading rendered %d texts and showed %d as they were written, want %d and %d", n, plain, wantRenders, wantPlain)
+					t.Errorf("reading rendered %d texts and showed %d as they were written, want %d and %d", n, plain, wantRenders,
+						wantPlain)
 				}
 			}
 			// The limit of 1 MiB is enough for 16 comments of 65,007 bytes and the short texts of the thing.
@@ -197,8 +205,10 @@ func TestTextsReadAreBounded(t *testing.T) {
 		for _, field := range []string{"body", "bodyHtml"} {
 			// The error aborts the whole operation, so that no other fields are read in vain. It is not that
 			// of a response that is too large, which would be found only after all texts were read.
-			if r := ask(field); r.Code() != "TOO_LARGE" || string(r.Data) != "null" || !strings.Contains(r.Errors[0].Message, "reads more than 20 MiB of texts") {
-				t.Errorf("%s of five times 100 long comments: errors %+v and data %.100s, want TOO_LARGE and null", field, r.Errors, r.Data)
+			if r := ask(field); r.Code() != "TOO_LARGE" || string(r.Data) != "null" || !strings.Contains(r.Errors[0].Message,
+				"reads more than 20 MiB of texts") {
+				t.Errorf("%s of five times 100 long comments: errors %+v and data %.100s, want TOO_LARGE and null", field, r.Errors,
+					r.Data)
 			}
 		}
 		// Texts that the operation does not select are not read.
@@ -208,7 +218,8 @@ func TestTextsReadAreBounded(t *testing.T) {
 		var got struct {
 			Thing struct{ Comments struct{ Nodes []any } }
 		}
-		ada.Query(`query ($id: ID!) { thing(id: $id) { comments(first: 40) { nodes { bodyHtml } } } }`, servertest.Object{"id": thing}, &got)
+		ada.Query(`query ($id: ID!) { thing(id: $id) { comments(first: 40) { nodes { bodyHtml } } } }`,
+			servertest.Object{"id": thing}, &got)
 		if n := len(got.Thing.Comments.Nodes); n != 40 {
 			t.Errorf("%d comments, want 40", n)
 		}

@@ -28,7 +28,8 @@ func TestLicenses(t *testing.T) {
 		id := ada.Thing("Gear")
 		set := func(input servertest.Object) *servertest.Result {
 			input["id"] = servertest.ID(id)
-			return ada.GraphQL(`mutation ($input: UpdateThingInput!) { updateThing(input: $input) { thing { id } } }`, servertest.Object{"input": input})
+			return ada.GraphQL(`mutation ($input: UpdateThingInput!) { updateThing(input: $input) { thing { id } } }`,
+				servertest.Object{"input": input})
 		}
 		for _, c := range []struct{ spdx, enum, rest string }{
 			{"CC-BY-NC-SA-3.0", "CC_NC_SA", "Creative Commons - Attribution - Non-Commercial - Share Alike"},
@@ -62,13 +63,16 @@ func TestLicenses(t *testing.T) {
 		set(servertest.Object{"license": "CC"})
 		var v licensed
 		ada.Query(licenseOf, servertest.Object{"id": servertest.ID(id)}, &v)
-		if v.Thing.LicenseInfo.SpdxID != "CC-BY-4.0" || v.Thing.LicenseInfo.URL != "https://creativecommons.org/licenses/by/4.0/" {
+		if v.Thing.LicenseInfo.SpdxID != "CC-BY-4.0" ||
+			v.Thing.LicenseInfo.URL != "https://creativecommons.org/licenses/by/4.0/" {
 			t.Errorf("the enum CC: got %+v", v.Thing.LicenseInfo)
 		}
-		if r := set(servertest.Object{"licenseId": "CC-BY-9.0"}); len(r.Errors) != 1 || r.Errors[0].Extensions.Field != "licenseId" {
+		if r := set(servertest.Object{"licenseId": "CC-BY-9.0"}); len(r.Errors) != 1 ||
+			r.Errors[0].Extensions.Field != "licenseId" {
 			t.Errorf("CC-BY-9.0: got %+v, want an error of licenseId", r.Errors)
 		}
-		if r := ada.GraphQL(`mutation { createThing(input: {name: "x", category: "art"}) { thing { id } } }`, nil); len(r.Errors) != 1 || r.Errors[0].Extensions.Field != "license" {
+		if r := ada.GraphQL(`mutation { createThing(input: {name: "x", category: "art"}) { thing { id } } }`,
+			nil); len(r.Errors) != 1 || r.Errors[0].Extensions.Field != "license" {
 			t.Errorf("no license: got %+v, want an error of license", r.Errors)
 		}
 		var all struct {
@@ -78,7 +82,8 @@ func TestLicenses(t *testing.T) {
 			}
 		}
 		ada.Query(`{ licenses { spdxId terms { isSharingPermitted isCommercialUsePermitted } } }`, nil, &all)
-		if len(all.Licenses) < 48 || all.Licenses[0].SpdxID != "CC-BY-4.0" || !all.Licenses[0].Terms.IsCommercialUsePermitted {
+		if len(all.Licenses) < 48 || all.Licenses[0].SpdxID != "CC-BY-4.0" ||
+			!all.Licenses[0].Terms.IsCommercialUsePermitted {
 			t.Errorf("got %d licenses, first %+v", len(all.Licenses), all.Licenses[0])
 		}
 	})
@@ -93,10 +98,12 @@ func TestUnknownLicense(t *testing.T) {
 		ada.Finalize("THING", id, ada.Upload("gear.stl", servertest.Mesh(t, "numpystl_HalfDonut_bin.stl")))
 		ada.Query(`mutation ($id: ID!) { updateThing(input: {id: $id, licenseId: "LicenseRef-Unknown", description: "A gear."}) { thing { id } } }`, servertest.Object{"id": servertest.ID(id)}, new(any))
 		publish := func(input string) *servertest.Result {
-			return ada.GraphQL(`mutation ($id: ID!) { publishThing(input: {id: $id`+input+`}) { thing { id } } }`, servertest.Object{"id": servertest.ID(id)})
+			return ada.GraphQL(`mutation ($id: ID!) { publishThing(input: {id: $id`+input+`}) { thing { id } } }`,
+				servertest.Object{"id": servertest.ID(id)})
 		}
 		for _, input := range []string{"", ", state: UNLISTED"} {
-			if r := publish(input); r.Code() != "BAD_USER_INPUT" || len(r.Errors[0].Extensions.Fields) != 1 || r.Errors[0].Extensions.Fields[0].Code != "LICENSE_REQUIRED" {
+			if r := publish(input); r.Code() != "BAD_USER_INPUT" || len(r.Errors[0].Extensions.Fields) != 1 ||
+				r.Errors[0].Extensions.Fields[0].Code != "LICENSE_REQUIRED" {
 				t.Errorf("%q: got %+v, want LICENSE_REQUIRED", input, r.Errors)
 			}
 		}
@@ -121,9 +128,11 @@ func TestOrigin(t *testing.T) {
 		if v.Thing.Origin != nil {
 			t.Errorf("nothing is set: got %+v, want null", v.Thing.Origin)
 		}
-		update(servertest.Object{"creator": "Bob", "creatorUrl": "https://models.example/bob", "url": "https://models.example/7"})
+		update(servertest.Object{"creator": "Bob", "creatorUrl": "https://models.example/bob",
+			"url": "https://models.example/7"})
 		ada.Query(licenseOf, servertest.Object{"id": servertest.ID(id)}, &v)
-		if o := v.Thing.Origin; o == nil || o.Creator != "Bob" || o.CreatorURL != "https://models.example/bob" || o.URL != "https://models.example/7" || o.Site != "models.example" || o.ImportedAt == nil {
+		if o := v.Thing.Origin; o == nil || o.Creator != "Bob" || o.CreatorURL != "https://models.example/bob" ||
+			o.URL != "https://models.example/7" || o.Site != "models.example" || o.ImportedAt == nil {
 			t.Errorf("got %+v", o)
 		}
 		update(servertest.Object{"site": "Models"})
@@ -131,10 +140,12 @@ func TestOrigin(t *testing.T) {
 		if o := v.Thing.Origin; o == nil || o.Creator != "Bob" || o.Site != "Models" {
 			t.Errorf("after a change of the site: got %+v", o)
 		}
-		if got := servertest.ReadObject(t, ada.Get(fmt.Sprint("/things/", id)))["source_url"]; got != "https://models.example/7" {
+		if got := servertest.ReadObject(t,
+			ada.Get(fmt.Sprint("/things/", id)))["source_url"]; got != "https://models.example/7" {
 			t.Errorf("REST: got the source %v", got)
 		}
-		for field, origin := range map[string]servertest.Object{"origin.url": {"url": "javascript:alert(1)"}, "origin.creatorUrl": {"creatorUrl": "models.example"}, "origin.creator": {"creator": "a\nb"}} {
+		for field, origin := range map[string]servertest.Object{"origin.url": {"url": "javascript:alert(1)"},
+			"origin.creatorUrl": {"creatorUrl": "models.example"}, "origin.creator": {"creator": "a\nb"}} {
 			if r := update(origin); len(r.Errors) != 1 || r.Errors[0].Extensions.Field != field {
 				t.Errorf("%s: got %+v, want an error of the field", field, r.Errors)
 			}

@@ -30,7 +30,8 @@ func TestLifecycleTogether(t *testing.T) {
 		create := func(c *servertest.Client) int64 {
 			id := c.Thing("Thing")
 			c.Finalize("thing", id, c.Upload("a.stl", stl)).Want(t, 200)
-			c.Do("PATCH", fmt.Sprint("/things/", id), servertest.Object{"description": "Something.", "tags": []string{"one", "two"}})
+			c.Do("PATCH", fmt.Sprint("/things/", id), servertest.Object{"description": "Something.",
+				"tags": []string{"one", "two"}})
 			c.Publish(id)
 			return id
 		}
@@ -48,12 +49,14 @@ func TestLifecycleTogether(t *testing.T) {
 				id, other := w.any(r, &w.things), w.any(r, &w.things)
 				switch n := r.IntN(12); {
 				case owns && n == 0:
-					w.mutate(c, `publishThing(input: {id: %d, state: %s}) { thing { id } }`, id, []string{"PUBLISHED", "UNLISTED"}[r.IntN(2)])
+					w.mutate(c, `publishThing(input: {id: %d, state: %s}) { thing { id } }`, id,
+						[]string{"PUBLISHED", "UNLISTED"}[r.IntN(2)])
 				case owns && n == 1:
 					w.mutate(c, `unpublishThing(input: {id: %d}) { thing { id } }`, id)
 				case owns && n == 2:
 					w.add(&w.files, c.Upload("b.stl", stl))
-					w.mutate(c, `finalizeFiles(input: {files: [{id: %d}], target: {type: THING, id: %d}}) { files { id } }`, w.any(r, &w.files), id)
+					w.mutate(c, `finalizeFiles(input: {files: [{id: %d}], target: {type: THING, id: %d}}) { files { id } }`,
+						w.any(r, &w.files), id)
 				case owns && n == 3:
 					w.mutate(c, `updateThing(input: {id: %d, tags: ["%d", "two"], ancestorIds: [%d], category: "%s"}) { thing { id } }`, id, r.IntN(3), other, []string{"Art", "Tools"}[r.IntN(2)])
 				case owns && n == 4:
@@ -62,7 +65,8 @@ func TestLifecycleTogether(t *testing.T) {
 					w.mutate(c, `deleteThing(input: {id: %d}) { deletedId }`, id)
 					w.replace(id, create(c))
 				case owns && n == 6:
-					w.created(c, &w.things, `createThing(input: {name: "Remix", license: CC, category: "Art", description: "x", ancestorIds: [%d, %d]}) { thing { id } }`, id, other)
+					w.created(c, &w.things,
+						`createThing(input: {name: "Remix", license: CC, category: "Art", description: "x", ancestorIds: [%d, %d]}) { thing { id } }`, id, other)
 				case owns:
 					w.mutate(c, `publishThing(input: {id: %d, state: PUBLISHED}) { thing { id } }`, id)
 				case moderates && n < 3:
@@ -83,11 +87,14 @@ func TestLifecycleTogether(t *testing.T) {
 				case n == 0:
 					w.created(c, &w.makes, `createMake(input: {thingId: %d}) { make { id } }`, id)
 				case n == 1:
-					w.created(c, &w.comments, `createComment(input: {target: {type: THING, id: %d}, body: "x"}) { comment { id } }`, id)
+					w.created(c, &w.comments, `createComment(input: {target: {type: THING, id: %d}, body: "x"}) { comment { id } }`,
+						id)
 				case n == 2:
-					w.created(c, &w.comments, `createComment(input: {target: {type: MAKE, id: %d}, body: "x"}) { comment { id } }`, w.any(r, &w.makes))
+					w.created(c, &w.comments, `createComment(input: {target: {type: MAKE, id: %d}, body: "x"}) { comment { id } }`,
+						w.any(r, &w.makes))
 				case n == 3:
-					w.created(c, &w.comments, `createComment(input: {parentId: %d, body: "x"}) { comment { id } }`, w.any(r, &w.comments))
+					w.created(c, &w.comments, `createComment(input: {parentId: %d, body: "x"}) { comment { id } }`,
+						w.any(r, &w.comments))
 				case n == 4:
 					w.mutate(c, `likeThing(input: {id: %d}) { thing { id } }`, id)
 				case n == 5:
@@ -97,7 +104,8 @@ func TestLifecycleTogether(t *testing.T) {
 				case n == 7:
 					w.mutate(c, `deleteMake(input: {id: %d}) { deletedId }`, w.any(r, &w.makes))
 				case n == 8:
-					w.mutate(c, `finalizeFiles(input: {files: [{id: %d}], target: {type: MAKE, id: %d}}) { files { id } }`, c.Upload("c.png", png), w.any(r, &w.makes))
+					w.mutate(c, `finalizeFiles(input: {files: [{id: %d}], target: {type: MAKE, id: %d}}) { files { id } }`,
+						c.Upload("c.png", png), w.any(r, &w.makes))
 				case n == 9:
 					w.mutate(c, `recordDownload(input: {fileId: %d}) { url }`, w.any(r, &w.files))
 				case n == 10:

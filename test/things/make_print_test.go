@@ -27,7 +27,8 @@ func TestMakePrint(t *testing.T) {
 					}
 				}
 			}
-			w.Bob.Query(fmt.Sprintf(`mutation { createMake(input: {thingId: %d %s}) { make { id %s } } }`, w.Thing, input, fields), nil, &data)
+			w.Bob.Query(fmt.Sprintf(`mutation { createMake(input: {thingId: %d %s}) { make { id %s } } }`, w.Thing, input,
+				fields), nil, &data)
 			return data.CreateMake.Make.ID, data.CreateMake.Make.Print
 		}
 		same := func(what string, got json.RawMessage, want string) {
@@ -40,8 +41,10 @@ func TestMakePrint(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", what, diff)
 			}
 		}
-		id, print := create(fmt.Sprintf(`print: {printer: " Prusa MK4 ", material: "PETG", layerHeight: 0.2, nozzle: 0.4, infill: 0, hasSupports: false, timeSeconds: 4761, filamentGrams: 4.49, rating: 5, fileIds: [%d, %d]}`, w.Public, w.Public))
-		same("all fields", print, fmt.Sprintf(`{"printer": "Prusa MK4", "material": "PETG", "layerHeight": 0.2, "nozzle": 0.4, "infill": 0, "hasSupports": false, "timeSeconds": 4761, "filamentGrams": 4.49, "rating": 5, "files": [{"id": "%d"}]}`, w.Public))
+		id, print := create(
+			fmt.Sprintf(`print: {printer: " Prusa MK4 ", material: "PETG", layerHeight: 0.2, nozzle: 0.4, infill: 0, hasSupports: false, timeSeconds: 4761, filamentGrams: 4.49, rating: 5, fileIds: [%d, %d]}`, w.Public, w.Public))
+		same("all fields", print,
+			fmt.Sprintf(`{"printer": "Prusa MK4", "material": "PETG", "layerHeight": 0.2, "nozzle": 0.4, "infill": 0, "hasSupports": false, "timeSeconds": 4761, "filamentGrams": 4.49, "rating": 5, "files": [{"id": "%d"}]}`, w.Public))
 		_, print = create("")
 		same("nothing", print, `null`)
 		_, print = create(`print: {printer: " "}`)
@@ -63,12 +66,16 @@ func TestMakePrint(t *testing.T) {
 					Make struct{ Print json.RawMessage }
 				}
 			}
-			w.Bob.Query(fmt.Sprintf(`mutation { updateMake(input: {id: %s, %s}) { make { %s } } }`, id, input, fields), nil, &data)
+			w.Bob.Query(fmt.Sprintf(`mutation { updateMake(input: {id: %s, %s}) { make { %s } } }`, id, input, fields),
+				nil, &data)
 			return data.UpdateMake.Make.Print
 		}
-		same("another field is changed", update(`name: "New"`), string(mustPrint(fmt.Sprintf(`"Prusa MK4" "PETG" 0.2 0.4 0 false 4761 4.49 5 [{"id": "%d"}]`, w.Public))))
-		same("a new value", update(`print: {material: "ABS"}`), string(mustPrint(`null "ABS" null null null null null null null []`)))
-		same("only files", update(fmt.Sprintf(`print: {fileIds: [%d]}`, w.Public)), string(mustPrint(fmt.Sprintf(`null null null null null null null null null [{"id": "%d"}]`, w.Public))))
+		same("another field is changed", update(`name: "New"`),
+			string(mustPrint(fmt.Sprintf(`"Prusa MK4" "PETG" 0.2 0.4 0 false 4761 4.49 5 [{"id": "%d"}]`, w.Public))))
+		same("a new value", update(`print: {material: "ABS"}`),
+			string(mustPrint(`null "ABS" null null null null null null null []`)))
+		same("only files", update(fmt.Sprintf(`print: {fileIds: [%d]}`, w.Public)),
+			string(mustPrint(fmt.Sprintf(`null null null null null null null null null [{"id": "%d"}]`, w.Public))))
 		same("removed", update(`print: null`), `null`)
 		for field, input := range map[string]string{
 			"print.printer":       `printer: "` + strings.Repeat("x", 101) + `"`,
@@ -81,12 +88,14 @@ func TestMakePrint(t *testing.T) {
 			"print.rating":        `rating: 6`,
 			"print.fileIds":       fmt.Sprintf(`fileIds: [%d]`, w.Hidden),
 		} {
-			r := w.Bob.GraphQL(fmt.Sprintf(`mutation { updateMake(input: {id: %s, print: {%s}}) { make { id } } }`, id, input), nil)
+			r := w.Bob.GraphQL(fmt.Sprintf(`mutation { updateMake(input: {id: %s, print: {%s}}) { make { id } } }`, id,
+				input), nil)
 			if r.Code() != "BAD_USER_INPUT" || r.Errors[0].Extensions.Field != field {
 				t.Errorf("%s: got %+v, want BAD_USER_INPUT of %s", input, r.Errors, field)
 			}
 		}
-		if r := w.Ada.GraphQL(fmt.Sprintf(`mutation { updateMake(input: {id: %s, print: {rating: 1}}) { make { id } } }`, id), nil); r.Code() != "FORBIDDEN" {
+		if r := w.Ada.GraphQL(fmt.Sprintf(`mutation { updateMake(input: {id: %s, print: {rating: 1}}) { make { id } } }`, id),
+			nil); r.Code() != "FORBIDDEN" {
 			t.Errorf("another user: %+v, want FORBIDDEN", r.Errors)
 		}
 	})
@@ -94,7 +103,8 @@ func TestMakePrint(t *testing.T) {
 
 // mustPrint returns the JSON of a print with the values of its fields, separated by spaces.
 func mustPrint(values string) []byte {
-	names := []string{"printer", "material", "layerHeight", "nozzle", "infill", "hasSupports", "timeSeconds", "filamentGrams", "rating", "files"}
+	names := []string{"printer", "material", "layerHeight", "nozzle", "infill", "hasSupports", "timeSeconds",
+		"filamentGrams", "rating", "files"}
 	decoder := json.NewDecoder(strings.NewReader(values))
 	print := make(map[string]json.RawMessage, len(names))
 	for _, name := range names {

@@ -36,9 +36,12 @@ func TestSuspension(t *testing.T) {
 			whom, why  string
 			want, text string
 		}{
-			"by a member": {bob, "ada", "x", "FORBIDDEN", "moderator"}, "without the scope": {s.Client(s.Token("mod", auth.Read, auth.Write)), "ada", "x", "FORBIDDEN", "scope"},
-			"for nothing": {mod, "ada", " ", "BAD_USER_INPUT", "reason"}, "himself": {mod, "mod", "x", "BAD_USER_INPUT", "yourself"}, "an administrator": {mod, "staff", "x", "FORBIDDEN", "requires an administrator"},
-			"nobody": {mod, "nobody", "x", "NOT_FOUND", "exist"}, "with too long a reason": {mod, "ada", strings.Repeat("x", 2001), "BAD_USER_INPUT", "2000"},
+			"by a member":       {bob, "ada", "x", "FORBIDDEN", "moderator"},
+			"without the scope": {s.Client(s.Token("mod", auth.Read, auth.Write)), "ada", "x", "FORBIDDEN", "scope"},
+			"for nothing":       {mod, "ada", " ", "BAD_USER_INPUT", "reason"}, "himself": {mod, "mod", "x", "BAD_USER_INPUT",
+				"yourself"}, "an administrator": {mod, "staff", "x", "FORBIDDEN", "requires an administrator"},
+			"nobody": {mod, "nobody", "x", "NOT_FOUND", "exist"}, "with too long a reason": {mod, "ada",
+				strings.Repeat("x", 2001), "BAD_USER_INPUT", "2000"},
 		} {
 			r := try.by.GraphQL(suspend, servertest.Object{"name": try.whom, "reason": try.why})
 			if r.Code() != try.want || !strings.Contains(r.Errors[0].Message, try.text) {
@@ -50,20 +53,23 @@ func TestSuspension(t *testing.T) {
 
 		ada.Get("/users/me").Want(t, 200)
 		ada.Get("/newest").Want(t, 200)
-		for path, method := range map[string]string{"/things/": "POST", fmt.Sprintf("/things/%d/publish", thing): "POST", fmt.Sprintf("/things/%d", thing): "DELETE"} {
+		for path, method := range map[string]string{"/things/": "POST", fmt.Sprintf("/things/%d/publish", thing): "POST",
+			fmt.Sprintf("/things/%d", thing): "DELETE"} {
 			r := ada.Do(method, path, servertest.Object{"name": "x", "license": "cc", "category": "Art"}).Want(t, 403)
 			if !strings.Contains(string(r.Bytes), "suspended and can only read: Spam.") {
 				t.Errorf("%s %s: %s", method, path, r.Bytes)
 			}
 		}
 		ada.PostForm("/files/0/uploadFile", nil, "file", "a.stl", []byte("solid")).Want(t, 403)
-		if code := ada.GraphQL(`mutation { createToken(input: {name: "x", scopes: [READ]}) { secret } }`, nil).Code(); code != "FORBIDDEN" {
+		if code := ada.GraphQL(`mutation { createToken(input: {name: "x", scopes: [READ]}) { secret } }`, nil).
+			Code(); code != "FORBIDDEN" {
 			t.Errorf("a token of one who is suspended: %q", code)
 		}
 		if page := b.Get("/login"); !strings.Contains(string(page.Bytes), `name="password"`) {
 			t.Errorf("still signed in: %s", page.Bytes)
 		}
-		if r := b.SignIn("ada", servertest.Password).Want(t, 403); !strings.Contains(string(r.Bytes), "suspended: Spam.") || len(r.Cookies()) > 0 {
+		if r := b.SignIn("ada", servertest.Password).Want(t, 403); !strings.Contains(string(r.Bytes), "suspended: Spam.") ||
+			len(r.Cookies()) > 0 {
 			t.Errorf("signs in: %s", r.Bytes)
 		}
 		if r := b.SignIn("ada", "wrong horse").Want(t, 403); strings.Contains(string(r.Bytes), "suspended") {
@@ -127,10 +133,12 @@ func TestRoles(t *testing.T) {
 			}
 		}
 		admin.Query(`{ moderationLog(first: 2) { totalCount nodes { action role reason createdAt actor { username } user { username } thingId thing { id } } } }`, nil, &log)
-		if got, want := fmt.Sprint(log), "{{4 [{SET_USER_ROLE ADMINISTRATOR Because. {staff} {bob} <nil>} {SET_USER_ROLE MEMBER Because. {staff} {mod} <nil>}]}}"; got != want {
+		if got, want := fmt.Sprint(log),
+			"{{4 [{SET_USER_ROLE ADMINISTRATOR Because. {staff} {bob} <nil>} {SET_USER_ROLE MEMBER Because. {staff} {mod} <nil>}]}}"; got != want {
 			t.Errorf("the log is %s, want %s", got, want)
 		}
-		if _, err := s.Store.Account.Admin().CreateToken(context.Background(), "mod", "x", auth.Scopes{auth.Admin}, 0); err == nil {
+		if _, err := s.Store.Account.Admin().CreateToken(context.Background(), "mod", "x", auth.Scopes{auth.Admin},
+			0); err == nil {
 			t.Error("a member has a token with the scope admin")
 		}
 	})
@@ -142,7 +150,8 @@ func TestDecisionOfNotification(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, staff := s.User("ada"), s.User("bob"), s.Administrator()
 		id := servertest.ID(servertest.PublishedThing(t, ada, "Vase"))
-		bob.Query(`mutation ($id: ID!) { likeThing(input: {id: $id}) { thing { id } } }`, servertest.Object{"id": id}, new(any))
+		bob.Query(`mutation ($id: ID!) { likeThing(input: {id: $id}) { thing { id } } }`, servertest.Object{"id": id},
+			new(any))
 		staff.Query(`mutation ($id: ID!) {
 			down: takeDownThing(input: {id: $id, reason: "A weapon."}) { thing { id } } up: restoreThing(input: {id: $id, reason: "A vase."}) { thing { id } }
 			role: setUserRole(input: {username: "ada", role: MODERATOR, reason: "Knows how."}) { user { id } }
@@ -165,7 +174,8 @@ func TestDecisionOfNotification(t *testing.T) {
 				got = append(got, fmt.Sprint(*n.Decision))
 			}
 		}
-		want := []string{"MODERATION", "{SET_USER_ROLE MODERATOR Knows how.}", "MODERATION", "{RESTORE_THING  A vase.}", "MODERATION", "{TAKE_DOWN_THING  A weapon.}", "LIKE"}
+		want := []string{"MODERATION", "{SET_USER_ROLE MODERATOR Knows how.}", "MODERATION", "{RESTORE_THING  A vase.}",
+			"MODERATION", "{TAKE_DOWN_THING  A weapon.}", "LIKE"}
 		if !slices.Equal(got, want) {
 			t.Errorf("the notifications are %q, want %q", got, want)
 		}
@@ -217,7 +227,8 @@ func TestTakedown(t *testing.T) {
 					Takedown *struct{ Reason string }
 				}
 			}
-			c.Query(`query ($id: ID!) { thing(id: $id) { state takedown { reason } } }`, servertest.Object{"id": servertest.ID(id)}, &seen)
+			c.Query(`query ($id: ID!) { thing(id: $id) { state takedown { reason } } }`,
+				servertest.Object{"id": servertest.ID(id)}, &seen)
 			if seen.Thing.Takedown == nil || seen.Thing.Takedown.Reason != "A secret weapon." || seen.Thing.State != "DRAFT" {
 				t.Errorf("the owner and the administrator see %+v", seen)
 			}
@@ -232,7 +243,8 @@ func TestTakedown(t *testing.T) {
 		if r := ada.Do("POST", path+"/publish", nil).Want(t, 403); !strings.Contains(string(r.Bytes), "A secret weapon.") {
 			t.Errorf("the owner who publishes it sees %s", r.Bytes)
 		}
-		if code := admin.GraphQL(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, servertest.Object{"id": servertest.ID(id)}).Code(); code != "BAD_USER_INPUT" {
+		if code := admin.GraphQL(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`,
+			servertest.Object{"id": servertest.ID(id)}).Code(); code != "BAD_USER_INPUT" {
 			t.Errorf("it is featured: %q", code)
 		}
 		for _, who := range []*servertest.Client{eve, bob} {
@@ -289,7 +301,8 @@ func TestTakedown(t *testing.T) {
 			}
 		}
 		mod.Query(`{ moderationLog { nodes { action thingId thing { id } user { username } } } }`, nil, &log)
-		if n := log.ModerationLog.Nodes; len(n) != 8 || n[2].Action != "RESTORE_THING" || n[2].ThingID == nil || *n[2].ThingID != servertest.ID(id) || n[2].Thing != nil || n[0].Thing == nil {
+		if n := log.ModerationLog.Nodes; len(n) != 8 || n[2].Action != "RESTORE_THING" || n[2].ThingID == nil ||
+			*n[2].ThingID != servertest.ID(id) || n[2].Thing != nil || n[0].Thing == nil {
 			t.Errorf("the log is %+v", n)
 		}
 	})
@@ -318,7 +331,8 @@ func TestRestoredWithoutModel(t *testing.T) {
 				act(admin, `deleteFile(input: {id: %d, reason: "Not yours."}) { deletedId }`, file)
 			}, "DRAFT"},
 			"deleted by REST": {"PUBLISHED", 1, func(thing, file int64) {
-				admin.Do("DELETE", fmt.Sprintf("/things/%d/files/%d", thing, file), servertest.Object{"reason": "Not yours."}).Want(t, 200)
+				admin.Do("DELETE", fmt.Sprintf("/things/%d/files/%d", thing, file), servertest.Object{"reason": "Not yours."}).
+					Want(t, 200)
 			}, "DRAFT"},
 			"deleted from an unlisted thing": {"UNLISTED", 1, func(_, file int64) {
 				act(admin, `deleteFile(input: {id: %d, reason: "Not yours."}) { deletedId }`, file)
@@ -358,7 +372,8 @@ func TestTakedownURLs(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, admin, nobody := s.User("ada"), s.Administrator(), s.Client("")
 		thing := ada.Thing("Weapon")
-		files := []int64{ada.Upload("a.stl", servertest.Mesh(t, "hschendel_simple_bin.stl")), ada.Upload("b.png", servertest.Mesh(t, "lib3mf_thumbnail.png"))}
+		files := []int64{ada.Upload("a.stl", servertest.Mesh(t, "hschendel_simple_bin.stl")),
+			ada.Upload("b.png", servertest.Mesh(t, "lib3mf_thumbnail.png"))}
 		ada.Finalize("thing", thing, files...).Want(t, 200)
 		type shown struct {
 			Thing struct {
@@ -394,7 +409,8 @@ func TestTakedownURLs(t *testing.T) {
 			for _, address := range addresses {
 				r := nobody.Get(address)
 				if cached := r.Header.Get("Cache-Control"); r.StatusCode != status || strings.Contains(cached, "public") {
-					t.Errorf("%s: %s has status %d and Cache-Control %q, want %d, not public", when, address, r.StatusCode, cached, status)
+					t.Errorf("%s: %s has status %d and Cache-Control %q, want %d, not public", when, address, r.StatusCode, cached,
+						status)
 				}
 			}
 		}
@@ -403,7 +419,8 @@ func TestTakedownURLs(t *testing.T) {
 		}
 		before := urls(ada)
 		fetched("a draft", 200, before)
-		admin.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "A weapon."}) { thing { id } } }`, servertest.Object{"id": servertest.ID(thing)}, new(any))
+		admin.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "A weapon."}) { thing { id } } }`,
+			servertest.Object{"id": servertest.ID(thing)}, new(any))
 		fetched("issued before the takedown", 403, before)
 		for _, c := range []*servertest.Client{ada, admin} {
 			after := urls(c)
@@ -414,7 +431,8 @@ func TestTakedownURLs(t *testing.T) {
 			fetched("without the signature", 403, after)
 		}
 		during := urls(ada)
-		admin.Query(`mutation ($id: ID!) { restoreThing(input: {id: $id, reason: "A toy."}) { thing { id } } }`, servertest.Object{"id": servertest.ID(thing)}, new(any))
+		admin.Query(`mutation ($id: ID!) { restoreThing(input: {id: $id, reason: "A toy."}) { thing { id } } }`,
+			servertest.Object{"id": servertest.ID(thing)}, new(any))
 		fetched("issued during the takedown, after the restoration", 200, during)
 	}, servertest.Derives)
 }
@@ -438,12 +456,16 @@ func TestTakedownIsKept(t *testing.T) {
 		staged.Post(ada, stl).Want(t, 200)
 		eve.Get("/copies/1").Want(t, 200)
 		path := fmt.Sprintf("/things/%d", thing)
-		admin.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "A weapon."}) { thing { id } } }`, servertest.Object{"id": servertest.ID(thing)}, new(any))
+		admin.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "A weapon."}) { thing { id } } }`,
+			servertest.Object{"id": servertest.ID(thing)}, new(any))
 
 		for name, r := range map[string]*servertest.Response{
-			"changing it": ada.Do("PATCH", path, servertest.Object{"name": "A vase"}), "deleting it": ada.Do("DELETE", path, nil),
-			"deleting a file": ada.Do("DELETE", fmt.Sprintf("%s/files/%d", path, extra), nil), "adding a file": ada.Finalize("thing", thing, pending),
-			"finalizing a staged file": ada.Do("POST", staged.Fields["success_action_redirect"], nil), "staging another": ada.Do("POST", path+"/files", servertest.Object{"filename": "x.stl"}),
+			"changing it":              ada.Do("PATCH", path, servertest.Object{"name": "A vase"}),
+			"deleting it":              ada.Do("DELETE", path, nil),
+			"deleting a file":          ada.Do("DELETE", fmt.Sprintf("%s/files/%d", path, extra), nil),
+			"adding a file":            ada.Finalize("thing", thing, pending),
+			"finalizing a staged file": ada.Do("POST", staged.Fields["success_action_redirect"], nil),
+			"staging another":          ada.Do("POST", path+"/files", servertest.Object{"filename": "x.stl"}),
 		} {
 			if r.StatusCode != 403 || !strings.Contains(string(r.Bytes), "taken down") {
 				t.Errorf("%s: %d %s, want 403", name, r.StatusCode, r.Bytes)

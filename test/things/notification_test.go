@@ -68,7 +68,8 @@ func TestNotifications(t *testing.T) {
 		count(ada, 0)
 		var events []struct{ ID int64 }
 		ada.Get("/events").Want(t, 200, &events)
-		if v, there := servertest.ReadObject(t, ada.Get(fmt.Sprintf("/events/%d", events[0].ID)))["subscription"]; v != nil || !there {
+		if v, there := servertest.ReadObject(t, ada.Get(fmt.Sprintf("/events/%d", events[0].ID)))["subscription"]; v != nil ||
+			!there {
 			t.Errorf("subscription: %v (%t), want null", v, there)
 		}
 		bob.Do("DELETE", fmt.Sprintf("/events/%d", events[0].ID), nil).Want(t, 404)
@@ -114,10 +115,12 @@ func TestMoveThingsAsExistingClients(t *testing.T) {
 		both := fmt.Sprintf("/thingops/%d,%d", one, two)
 		ada.Do("POST", both+"/copy", servertest.Object{"target_collection_id": from.ID}).Want(t, 200)
 		holds(from.ID, one, two)
-		ada.Do("POST", both+"/move", servertest.Object{"source_collection_id": from.ID, "target_collection_id": to.ID}).Want(t, 200)
+		ada.Do("POST", both+"/move", servertest.Object{"source_collection_id": from.ID, "target_collection_id": to.ID}).
+			Want(t, 200)
 		holds(from.ID)
 		holds(to.ID, one, two)
-		ada.Do("POST", fmt.Sprintf("/thingops/%d,%d/copy", one, 999), servertest.Object{"target_collection_id": from.ID}).Want(t, 404)
+		ada.Do("POST", fmt.Sprintf("/thingops/%d,%d/copy", one, 999), servertest.Object{"target_collection_id": from.ID}).
+			Want(t, 404)
 		holds(from.ID) // a call changes all or nothing
 		bob.Do("POST", both+"/remove", servertest.Object{"collection_id": to.ID}).Want(t, 403)
 		ada.Do("POST", fmt.Sprintf("/thingops/%d/remove", one), servertest.Object{"collection_id": to.ID}).Want(t, 200)
@@ -163,10 +166,12 @@ func TestNotificationsArrive(t *testing.T) {
 		bob.Query(`mutation { followUser(input: {username: "ada"}) { user { id } } }`, nil, new(any))
 		next := arriving(t, ada, `subscription { notifications { notification { kind actor { username } } unreadCount } }`)
 		next(`{"notification":null,"unreadCount":1}`)
-		bob.Query(`mutation ($id: ID!) { likeThing(input: {id: $id}) { thing { id } } }`, servertest.Object{"id": servertest.ID(thing)}, new(any))
+		bob.Query(`mutation ($id: ID!) { likeThing(input: {id: $id}) { thing { id } } }`,
+			servertest.Object{"id": servertest.ID(thing)}, new(any))
 		next(`{"notification":{"kind":"LIKE","actor":{"username":"bob"}},"unreadCount":2}`)
 		ada.Query(`mutation { markNotificationsRead(input: {}) { unreadCount } }`, nil, new(any))
-		bob.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { id } } }`, servertest.Object{"id": servertest.ID(thing)}, new(any))
+		bob.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { id } } }`,
+			servertest.Object{"id": servertest.ID(thing)}, new(any))
 		next(`{"notification":{"kind":"MAKE","actor":{"username":"bob"}},"unreadCount":1}`)
 	})
 }
@@ -195,11 +200,14 @@ func TestOldNotificationsDoNotArrive(t *testing.T) {
 		next := arriving(t, ada, `subscription { notifications { notification { kind } unreadCount } }`)
 		next(`{"notification":null,"unreadCount":150}`)
 		for _, n := range latest.Me.Notifications.Nodes {
-			ada.Query(`mutation ($id: ID!) { deleteNotification(input: {id: $id}) { deletedId } }`, servertest.Object{"id": n.ID}, new(any))
+			ada.Query(`mutation ($id: ID!) { deleteNotification(input: {id: $id}) { deletedId } }`,
+				servertest.Object{"id": n.ID}, new(any))
 		}
-		bob.Query(`mutation ($id: ID!) { likeThing(input: {id: $id}) { thing { id } } }`, servertest.Object{"id": servertest.ID(thing)}, new(any))
+		bob.Query(`mutation ($id: ID!) { likeThing(input: {id: $id}) { thing { id } } }`,
+			servertest.Object{"id": servertest.ID(thing)}, new(any))
 		next(`{"notification":{"kind":"LIKE"},"unreadCount":131}`)
-		bob.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { id } } }`, servertest.Object{"id": servertest.ID(thing)}, new(any))
+		bob.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { id } } }`,
+			servertest.Object{"id": servertest.ID(thing)}, new(any))
 		next(`{"notification":{"kind":"MAKE"},"unreadCount":132}`)
 	})
 }

@@ -38,7 +38,8 @@ func openIn(t *testing.T, c *servertest.Client, file int64) (address string, app
 // status and the content.
 func curl(t *testing.T, address string, options ...string) (status, content string) {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "curl", append([]string{"-sSL", "-w", "\n%{http_code}", address}, options...)...).Output()
+	out, err := exec.CommandContext(t.Context(), "curl", append([]string{"-sSL", "-w", "\n%{http_code}", address},
+		options...)...).Output()
 	if err != nil {
 		t.Fatalf("curl %s: %v", address, err)
 	}
@@ -85,7 +86,8 @@ func TestOpenIn(t *testing.T) {
 		}
 		for _, options := range [][]string{nil, nil, {"--range", "0-9"}} {
 			status, content := curl(t, draft, options...)
-			if want := string(mesh); status != "200" && status != "206" || !strings.HasPrefix(want, content) || len(content) < 10 {
+			if want := string(mesh); status != "200" && status != "206" || !strings.HasPrefix(want, content) ||
+				len(content) < 10 {
 				t.Errorf("%v: %s, %d bytes", options, status, len(content))
 			}
 		}
@@ -121,7 +123,8 @@ func TestOpenIn(t *testing.T) {
 		// The token is of no use elsewhere.
 		token := strings.Split(strings.TrimPrefix(address, s.URL+"/blobs/open/"), "/")[0]
 		signature := token[strings.LastIndexByte(token, '.')+1:]
-		for _, path := range []string{"/files/%d", "/blobs/%d/a.stl?expires=99999999999&signature=" + signature, "/download:%d?signature=" + signature} {
+		for _, path := range []string{"/files/%d", "/blobs/%d/a.stl?expires=99999999999&signature=" + signature,
+			"/download:%d?signature=" + signature} {
 			c := s.Client(token)
 			if r := c.Get(fmt.Sprintf(path, file)); r.StatusCode < 400 {
 				t.Errorf("%s: %d", r.Request.URL, r.StatusCode)
@@ -129,7 +132,8 @@ func TestOpenIn(t *testing.T) {
 		}
 		other := ada.Upload("other.stl", servertest.Mesh(t, "numpystl_HalfDonut_bin.stl"))
 		ada.Finalize("thing", ada.Thing("Other"), other).Want(t, 200)
-		if r := s.Client("").Get("/blobs/open/" + strings.Replace(token, servertest.ID(file), servertest.ID(other), 1) + "/x"); r.StatusCode != 404 {
+		if r := s.Client("").Get("/blobs/open/" + strings.Replace(token, servertest.ID(file), servertest.ID(other), 1) +
+			"/x"); r.StatusCode != 404 {
 			t.Errorf("the URL with the ID of another file: %d", r.StatusCode)
 		}
 		guess := s.Client("")
@@ -153,11 +157,13 @@ func TestOpenIn(t *testing.T) {
 		if status, _ := curl(t, own.Open(file, 1, "a.stl", time.Now().Add(time.Minute))); status != "200" {
 			t.Errorf("a URL that has not expired: %s", status)
 		}
-		if status, content := curl(t, own.Open(file, 1, "a.stl", time.Now().Add(-time.Second))); status != "404" || !strings.Contains(content, "has expired") {
+		if status, content := curl(t, own.Open(file, 1, "a.stl", time.Now().Add(-time.Second))); status != "404" ||
+			!strings.Contains(content, "has expired") {
 			t.Errorf("a URL that has expired: %s %s", status, content)
 		}
 		admin := s.Administrator()
-		admin.Query(fmt.Sprintf(`mutation { takeDownThing(input: {id: %d, reason: "no"}) { thing { id } } }`, thing), nil, &struct{}{})
+		admin.Query(fmt.Sprintf(`mutation { takeDownThing(input: {id: %d, reason: "no"}) { thing { id } } }`, thing), nil,
+			&struct{}{})
 		if status, _ := curl(t, address); status != "403" {
 			t.Errorf("after a takedown: %s", status)
 		}

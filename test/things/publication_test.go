@@ -54,7 +54,8 @@ func TestPublicationStates(t *testing.T) {
 			if listed {
 				want = 1
 			}
-			if v.Things.TotalCount != want || v.Search.TotalCount != want || v.User.ThingCount != want || v.User.Things.TotalCount != want || v.Category.ThingCount != want {
+			if v.Things.TotalCount != want || v.Search.TotalCount != want || v.User.ThingCount != want ||
+				v.User.Things.TotalCount != want || v.Category.ThingCount != want {
 				t.Errorf("%s: it is counted %+v, want %d", what, v, want)
 			}
 			if changed, err := s.Store.Maintenance.Recount(context.Background()); changed != 0 || err != nil {
@@ -79,7 +80,8 @@ func TestPublicationStates(t *testing.T) {
 		}
 		with := servertest.Keyed(t, ada, bob, thing)
 		with.Query(`mutation ($id: ID!) { likeThing(input: {id: $id}) { thing { id } } createMake(input: {thingId: $id}) { make { id } } }`, id, new(any))
-		if r := admin.GraphQL(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, id); r.Code() != "BAD_USER_INPUT" {
+		if r := admin.GraphQL(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`,
+			id); r.Code() != "BAD_USER_INPUT" {
 			t.Errorf("featuring an unlisted thing: got %+v, want BAD_USER_INPUT", r.Errors)
 		}
 		publish("PUBLISHED")
@@ -96,7 +98,8 @@ func TestPublicationStates(t *testing.T) {
 			admin.Query(takedown, id, new(any))
 		}
 		check("taken down", 404, false)
-		admin.Query(`mutation ($id: ID!) { restoreThing(input: {id: $id, reason: "No copy."}) { thing { state } } }`, id, new(any))
+		admin.Query(`mutation ($id: ID!) { restoreThing(input: {id: $id, reason: "No copy."}) { thing { state } } }`, id,
+			new(any))
 		check("restored", 404, false)
 		publish("PUBLISHED")
 		if again := publishedAt(); *again.Thing.PublishedAt != *first.Thing.PublishedAt || again.Thing.FeaturedAt != nil {
@@ -107,11 +110,13 @@ func TestPublicationStates(t *testing.T) {
 		}
 		check("unpublished", 403, false)
 		admin.Query(takedown, id, new(any))
-		admin.Query(`mutation ($id: ID!) { restoreThing(input: {id: $id, reason: "No copy."}) { thing { state } } }`, id, new(any))
+		admin.Query(`mutation ($id: ID!) { restoreThing(input: {id: $id, reason: "No copy."}) { thing { state } } }`, id,
+			new(any))
 		check("a draft that was restored", 403, false)
 		for what, r := range map[string]*servertest.Result{
-			"as a draft": ada.GraphQL(`mutation ($id: ID!) { publishThing(input: {id: $id, state: DRAFT}) { thing { id } } }`, id),
-			"by bob":     bob.GraphQL(`mutation ($id: ID!) { unpublishThing(input: {id: $id}) { thing { id } } }`, id),
+			"as a draft": ada.GraphQL(`mutation ($id: ID!) { publishThing(input: {id: $id, state: DRAFT}) { thing { id } } }`,
+				id),
+			"by bob": bob.GraphQL(`mutation ($id: ID!) { unpublishThing(input: {id: $id}) { thing { id } } }`, id),
 		} {
 			if code := r.Code(); code != map[string]string{"as a draft": "BAD_USER_INPUT", "by bob": "FORBIDDEN"}[what] {
 				t.Errorf("%s: %+v", what, r.Errors)
@@ -142,7 +147,8 @@ func TestIDsOfHiddenThings(t *testing.T) {
 		if got, want := ids(), fmt.Sprintf("[%d %d] [%d %d]", hidden, shown, shown, hidden); got != want {
 			t.Errorf("of two published things: got %s, want %s", got, want)
 		}
-		ada.Query(`mutation ($id: ID!) { unpublishThing(input: {id: $id}) { thing { id } } }`, servertest.Object{"id": servertest.ID(hidden)}, new(any))
+		ada.Query(`mutation ($id: ID!) { unpublishThing(input: {id: $id}) { thing { id } } }`,
+			servertest.Object{"id": servertest.ID(hidden)}, new(any))
 		if got, want := ids(), fmt.Sprintf("[%d] [%d]", shown, shown); got != want {
 			t.Errorf("after one was unpublished: got %s, want %s", got, want)
 		}
@@ -154,18 +160,21 @@ func TestUpdateFile(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
 		thing, stl := ada.Thing("Vase"), servertest.Mesh(t, "hschendel_simple_bin.stl")
-		model, other, image := ada.Upload("a.stl", stl), ada.Upload("b.stl", stl), ada.Upload("a.png", servertest.Mesh(t, "lib3mf_thumbnail.png"))
+		model, other, image := ada.Upload("a.stl", stl), ada.Upload("b.stl", stl),
+			ada.Upload("a.png", servertest.Mesh(t, "lib3mf_thumbnail.png"))
 		ada.Finalize("thing", thing, model, other, image).Want(t, 200)
 		ada.Publish(thing).Want(t, 200)
 		update := func(id int64, fields string) *servertest.Result {
 			t.Helper()
-			return ada.GraphQL(fmt.Sprintf(`mutation { updateFile(input: {id: %d, %s}) { file { name kind rank note directUrl } } }`, id, fields), nil)
+			return ada.GraphQL(fmt.Sprintf(
+				`mutation { updateFile(input: {id: %d, %s}) { file { name kind rank note directUrl } } }`, id, fields), nil)
 		}
 		for _, c := range []struct {
 			id            int64
 			fields, wants string
 		}{
-			{model, `name: "Body.STL", note: "Print it first.", rank: 7`, `{"name":"Body.STL","kind":"MODEL","rank":7,"note":"Print it first."`},
+			{model, `name: "Body.STL", note: "Print it first.", rank: 7`,
+				`{"name":"Body.STL","kind":"MODEL","rank":7,"note":"Print it first."`},
 			{model, `kind: ATTACHMENT`, `"kind":"ATTACHMENT","rank":7,"note":"Print it first.","directUrl":null`},
 			{model, `note: null`, `"kind":"ATTACHMENT","rank":7,"note":""`},
 			{other, `kind: ATTACHMENT`, "only model"},
@@ -205,11 +214,15 @@ func TestPrintSettings(t *testing.T) {
 		var made struct{ CreateThing struct{ Thing settings } }
 		ada.Query(`mutation { createThing(input: {name: "A", license: CC, category: "Art", printSettings: {rafts: NO, supports: EITHER, infill: "20%"}}) { thing { `+fields+` } } }`, nil, &made)
 		thing := made.CreateThing.Thing
-		if p := thing.PrintSettings; p["rafts"] != "NO" || p["supports"] != "EITHER" || p["infill"] != "20%" || p["printer"] != nil {
+		if p := thing.PrintSettings; p["rafts"] != "NO" || p["supports"] != "EITHER" || p["infill"] != "20%" ||
+			p["printer"] != nil {
 			t.Errorf("the print settings are %v", p)
 		}
 		path := "/things/" + thing.ID
-		parts := []any{servertest.Object{"type": "tips", "data": []any{servertest.Object{"content": "Slowly."}}}, servertest.Object{"type": "settings", "name": "Print Settings", "data": []any{servertest.Object{"Printer": "Prusa", "Filament Brand": "Any", "infill": 0.25, "Notes": "Hot.", "rafts": "maybe"}}}}
+		parts := []any{servertest.Object{"type": "tips", "data": []any{servertest.Object{"content": "Slowly."}}},
+			servertest.Object{"type": "settings", "name": "Print Settings",
+				"data": []any{servertest.Object{"Printer": "Prusa", "Filament Brand": "Any", "infill": 0.25, "Notes": "Hot.",
+					"rafts": "maybe"}}}}
 		ada.Do("PATCH", path, servertest.Object{"details_parts": parts}).Want(t, 200)
 		query := func() settings {
 			t.Helper()
@@ -217,12 +230,14 @@ func TestPrintSettings(t *testing.T) {
 			ada.Query(`query ($id: ID!) { thing(id: $id) { `+fields+` } }`, servertest.Object{"id": thing.ID}, &v)
 			return v.Thing
 		}
-		if p := query().PrintSettings; p["printer"] != "Prusa" || p["filamentBrand"] != "Any" || p["infill"] != "0.25" || p["rafts"] != nil {
+		if p := query().PrintSettings; p["printer"] != "Prusa" || p["filamentBrand"] != "Any" || p["infill"] != "0.25" ||
+			p["rafts"] != nil {
 			t.Errorf("the print settings of the legacy client are %v", p)
 		}
 		change := func(to string) string {
 			t.Helper()
-			ada.Query(`mutation ($id: ID!) { updateThing(input: {id: $id, printSettings: `+to+`}) { thing { id } } }`, servertest.Object{"id": thing.ID}, new(any))
+			ada.Query(`mutation ($id: ID!) { updateThing(input: {id: $id, printSettings: `+to+`}) { thing { id } } }`,
+				servertest.Object{"id": thing.ID}, new(any))
 			return query().DetailsParts
 		}
 		const want = `[{"data":[{"content":"Slowly."}],"type":"tips"},{"data":[{"Notes":"Hot.","Printer":"Ender","supports":"Yes"}],"name":"Print Settings","type":"settings"}]`
@@ -232,7 +247,8 @@ func TestPrintSettings(t *testing.T) {
 		if got := change("null"); got != `[{"data":[{"content":"Slowly."}],"type":"tips"}]` || query().PrintSettings != nil {
 			t.Errorf("without print settings: got details %s, want the tips only", got)
 		}
-		if r := ada.GraphQL(`mutation ($id: ID!, $text: String!) { updateThing(input: {id: $id, printSettings: {printer: $text}}) { thing { id } } }`, servertest.Object{"id": thing.ID, "text": strings.Repeat("x", 201)}); r.Code() != "BAD_USER_INPUT" {
+		if r := ada.GraphQL(
+			`mutation ($id: ID!, $text: String!) { updateThing(input: {id: $id, printSettings: {printer: $text}}) { thing { id } } }`, servertest.Object{"id": thing.ID, "text": strings.Repeat("x", 201)}); r.Code() != "BAD_USER_INPUT" {
 			t.Errorf("a printer of 201 characters: got %+v, want BAD_USER_INPUT", r.Errors)
 		}
 	})
@@ -246,10 +262,12 @@ func TestHiddenKindsOfThings(t *testing.T) {
 		cyd := s.User("cyd")
 		// The origin is unlisted, so that only its remixes are in lists.
 		origin := servertest.PublishedThing(t, cyd, "Origin")
-		cyd.Query(fmt.Sprintf(`mutation { publishThing(input: {id: %d, state: UNLISTED}) { thing { id } } }`, origin), nil, new(any))
+		cyd.Query(fmt.Sprintf(`mutation { publishThing(input: {id: %d, state: UNLISTED}) { thing { id } } }`, origin), nil,
+			new(any))
 		for name, fields := range map[string]string{"Plain": "", "Nude": "isNsfw: true", "Dream": "isAiGenerated: true"} {
 			id := servertest.PublishedThing(t, ada, name)
-			servertest.Keyed(t, cyd, ada, origin).Query(fmt.Sprintf(`mutation { updateThing(input: {id: %d, ancestorIds: [%d], tags: ["vase"], %s}) { thing { id } } }`, id, origin, fields), nil, new(any))
+			servertest.Keyed(t, cyd, ada, origin).
+				Query(fmt.Sprintf(`mutation { updateThing(input: {id: %d, ancestorIds: [%d], tags: ["vase"], %s}) { thing { id } } }`, id, origin, fields), nil, new(any))
 		}
 		check := func(who string, c *servertest.Client, want int) {
 			t.Helper()
@@ -266,7 +284,9 @@ func TestHiddenKindsOfThings(t *testing.T) {
 			}
 			servertest.Keyed(t, cyd, c, origin).Query(fmt.Sprintf(`{ origin: thing(id: %d) { remixes { totalCount nodes { id } } } randomThings(first: 100) { id } me { recommendedThings { totalCount nodes { id } } } things { totalCount nodes { id } } search { totalCount nodes { __typename } } filtered: things(filter: {creators: ["ada"]}) { totalCount nodes { id } } newest { id }
 				category(slug: "tools") { things { totalCount nodes { id } } } tag(name: "vase") { things { totalCount nodes { id } } } user(username: "ada") { things { totalCount nodes { id } } } }`, origin), nil, &v)
-			for what, list := range map[string]count{"remixes": v.Origin.Remixes, "things": v.Things, "search": v.Search, "filtered": v.Filtered, "newest": {len(v.Newest), v.Newest}, "category": v.Category.Things, "tag": v.Tag.Things, "user": v.User.Things} {
+			for what, list := range map[string]count{"remixes": v.Origin.Remixes, "things": v.Things, "search": v.Search,
+				"filtered": v.Filtered, "newest": {len(v.Newest), v.Newest}, "category": v.Category.Things, "tag": v.Tag.Things,
+				"user": v.User.Things} {
 				if list.TotalCount != want || len(list.Nodes) != want {
 					t.Errorf("%s, %s: %d things, totalCount %d, want %d", who, what, len(list.Nodes), list.TotalCount, want)
 				}
@@ -294,7 +314,8 @@ func TestHiddenKindsOfThings(t *testing.T) {
 		var v struct {
 			Me, User struct{ IsNsfwHidden, IsAiGeneratedHidden *bool }
 		}
-		bob.Query(`{ me { isNsfwHidden isAiGeneratedHidden } user(username: "ada") { isNsfwHidden isAiGeneratedHidden } }`, nil, &v)
+		bob.Query(`{ me { isNsfwHidden isAiGeneratedHidden } user(username: "ada") { isNsfwHidden isAiGeneratedHidden } }`,
+			nil, &v)
 		if v.Me.IsNsfwHidden == nil || *v.Me.IsNsfwHidden || !*v.Me.IsAiGeneratedHidden || v.User.IsNsfwHidden != nil {
 			t.Errorf("preferences are %+v", v)
 		}
@@ -331,7 +352,9 @@ func TestViews(t *testing.T) {
 		}
 		db := servertest.OpenDB(t, s).SQL()
 		var users, hashes int
-		if err := db.QueryRow("SELECT count(*) FILTER (WHERE length(viewer) < 5), count(*) FILTER (WHERE length(viewer) > 40) FROM views").Scan(&users, &hashes); err != nil || users != 2 || hashes != 1 {
+		if err := db.QueryRow(
+			"SELECT count(*) FILTER (WHERE length(viewer) < 5), count(*) FILTER (WHERE length(viewer) > 40) FROM views").
+			Scan(&users, &hashes); err != nil || users != 2 || hashes != 1 {
 			t.Errorf("%d users and %d hashes of networks (%v), want 2 and 1", users, hashes, err)
 		}
 		// On the next day viewers count again, and the rows of earlier days are deleted.

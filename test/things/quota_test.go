@@ -37,7 +37,8 @@ func usageOf(c *servertest.Client) (u usage) {
 func stands(t *testing.T, c *servertest.Client, bytes, pending, things int64) {
 	t.Helper()
 	if u := usageOf(c); u.Bytes != bytes || u.PendingUploads != pending || u.ThingsToday != things {
-		t.Errorf("%d bytes, %d pending, %d things; want %d, %d, %d", u.Bytes, u.PendingUploads, u.ThingsToday, bytes, pending, things)
+		t.Errorf("%d bytes, %d pending, %d things; want %d, %d, %d", u.Bytes, u.PendingUploads, u.ThingsToday, bytes, pending,
+			things)
 	}
 }
 
@@ -62,7 +63,8 @@ func TestBytesQuota(t *testing.T) {
 		stands(t, ada, 9000, 1, 1)
 
 		over := ada.PostForm("/files/0/uploadFile", nil, "file", "c.stl", solid(1001, "c")).Want(t, 400)
-		if !strings.Contains(string(over.Bytes), `"file: too large: you may store 10000 bytes in total, of which 1000 bytes are left"`) {
+		if !strings.Contains(string(over.Bytes),
+			`"file: too large: you may store 10000 bytes in total, of which 1000 bytes are left"`) {
 			t.Errorf("got %s, want the limit and what is left", over.Bytes)
 		}
 		r := ada.GraphQLUpload(uploadMine, servertest.Object{"file": nil}, "file", "c.stl", solid(1001, "c"))
@@ -76,7 +78,8 @@ func TestBytesQuota(t *testing.T) {
 		bob.Upload("same.stl", solid(6000, "a")) // content that files share counts for each owner
 		stands(t, bob, 6000, 1, 0)
 		admin.Upload("large.stl", solid(20000, "a"))
-		if u := usageOf(admin); u.Bytes != 20000 || u.BytesLimit != nil || u.PendingUploadsLimit != nil || u.ThingsLimit != nil {
+		if u := usageOf(admin); u.Bytes != 20000 || u.BytesLimit != nil || u.PendingUploadsLimit != nil ||
+			u.ThingsLimit != nil {
 			t.Errorf("an administrator: got usage %+v, want no limits", u)
 		}
 		if u := usageOf(ada); *u.BytesLimit != 10000 || u.PendingUploadsLimit != nil || u.ThingsLimit != nil {
@@ -91,7 +94,8 @@ func TestBytesQuota(t *testing.T) {
 		stands(t, ada, 4000, 2, 0)
 		pending := ada.Upload("f.stl", solid(6000, "f"))
 		var gone struct{ DeletePendingUpload struct{ DeletedID string } }
-		ada.Query(`mutation ($id: ID!) { deletePendingUpload(input: {id: $id}) { deletedId } }`, servertest.Object{"id": servertest.ID(pending)}, &gone)
+		ada.Query(`mutation ($id: ID!) { deletePendingUpload(input: {id: $id}) { deletedId } }`,
+			servertest.Object{"id": servertest.ID(pending)}, &gone)
 		stands(t, ada, 4000, 2, 0)
 		s.Fold()
 		stands(t, ada, 4000, 2, 0)
@@ -131,7 +135,8 @@ func TestFormUploadCounts(t *testing.T) {
 		stands(t, ada, 9000, 1, 1)
 		send(10000).Want(t, 200)
 		stands(t, ada, 10000, 1, 1)
-		if r := ada.Do("POST", fmt.Sprintf("/things/%d/files", thing), servertest.Object{"filename": "b.stl"}).Want(t, 400); !strings.Contains(string(r.Bytes), "at most 1 are allowed") {
+		if r := ada.Do("POST", fmt.Sprintf("/things/%d/files", thing), servertest.Object{"filename": "b.stl"}).
+			Want(t, 400); !strings.Contains(string(r.Bytes), "at most 1 are allowed") {
 			t.Errorf("a second pending upload: got %s, want the limit of 1", r.Bytes)
 		}
 	}, quotas(10000, 1, 0))
@@ -161,11 +166,13 @@ func TestQuotasAtOnce(t *testing.T) {
 				note("pending", bob.PostForm("/files/0/uploadFile", nil, "file", "a.stl", solid(20, i)).StatusCode)
 			})
 			all.Go(func() {
-				note("things", bob.Do("POST", "/things/", servertest.Object{"name": "T", "license": "cc", "category": "Art"}).StatusCode)
+				note("things", bob.Do("POST", "/things/", servertest.Object{"name": "T", "license": "cc", "category": "Art"}).
+					StatusCode)
 			})
 		}
 		all.Wait()
-		for what, want := range map[string]map[int]int{"bytes": {200: 10, 400: 40}, "pending": {200: 12, 400: 38}, "things": {200: 7, 429: 43}} {
+		for what, want := range map[string]map[int]int{"bytes": {200: 10, 400: 40}, "pending": {200: 12, 400: 38},
+			"things": {200: 7, 429: 43}} {
 			if !maps.Equal(statuses[what], want) {
 				t.Errorf("%s: %v, want %v", what, statuses[what], want)
 			}
@@ -186,13 +193,16 @@ func TestThingsQuota(t *testing.T) {
 			ids = append(ids, ada.Thing("A"))
 		}
 		// The next one is allowed a day after the older of the two, in 14 hours.
-		_, err := servertest.OpenDB(t, s).Write.NewUpdate().Table("things").Set("created_at = ?", time.Now().UTC().Add(-10*time.Hour)).Where("id = ?", ids[0]).Exec(t.Context())
+		_, err := servertest.OpenDB(t, s).Write.NewUpdate().Table("things").Set("created_at = ?", time.Now().UTC().
+			Add(-10*time.Hour)).Where("id = ?", ids[0]).Exec(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		r := ada.Do("POST", "/things/", servertest.Object{"name": "T", "license": "cc", "category": "Art"}).Want(t, 429)
-		if wait, err := strconv.Atoi(r.Header.Get("Retry-After")); err != nil || wait < 13*3600 || wait > 14*3600+1 || !strings.Contains(string(r.Bytes), "you created 2 things within 24 hours") {
-			t.Errorf("got Retry-After %q and %s, want 13 to 14 hours and the number of things", r.Header.Get("Retry-After"), r.Bytes)
+		if wait, err := strconv.Atoi(r.Header.Get("Retry-After")); err != nil || wait < 13*3600 || wait > 14*3600+1 ||
+			!strings.Contains(string(r.Bytes), "you created 2 things within 24 hours") {
+			t.Errorf("got Retry-After %q and %s, want 13 to 14 hours and the number of things", r.Header.Get("Retry-After"),
+				r.Bytes)
 		}
 		var result struct {
 			Errors []struct {
@@ -203,10 +213,12 @@ func TestThingsQuota(t *testing.T) {
 				}
 			}
 		}
-		if err := json.Unmarshal(servertest.Asked(ada, servertest.Object{"query": `mutation { createThing(input: {name: "T", license: CC, category: "Art"}) { thing { id } } }`}).Bytes, &result); err != nil {
+		if err := json.Unmarshal(servertest.Asked(ada,
+			servertest.Object{"query": `mutation { createThing(input: {name: "T", license: CC, category: "Art"}) { thing { id } } }`}).Bytes, &result); err != nil {
 			t.Fatal(err)
 		}
-		if e := result.Errors[0].Extensions; e.Code != "RATE_LIMITED" || e.Limit != 2 || e.RetryAfter < 13*3600 || e.RetryAfter > 14*3600+1 {
+		if e := result.Errors[0].Extensions; e.Code != "RATE_LIMITED" || e.Limit != 2 || e.RetryAfter < 13*3600 ||
+			e.RetryAfter > 14*3600+1 {
 			t.Errorf("got %+v, want RATE_LIMITED with the limit 2 for 13 to 14 hours", e)
 		}
 		ada.Do(http.MethodDelete, fmt.Sprintf("/things/%d", ids[0]), nil).Want(t, 200)
@@ -227,22 +239,27 @@ func TestQuotaBeforeTheBody(t *testing.T) {
 		ada.Upload("a.stl", solid(1<<20, "a"))
 		declared := "Content-Length: 7000000\r\n"
 		for way, c := range map[string]struct{ path, headers, beginning string }{
-			"invited":   {"/files/0/uploadFile", declared + "Expect: 100-continue\r\n", ""},
-			"by REST":   {"/files/0/uploadFile", declared, "--b\r\n"},
-			"by form":   {"/files/0/uploadFile", "Content-Length: 3300000\r\n", "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.stl\"\r\n\r\n"},
-			"GraphQL":   {"/graphql", declared, graphQLHead},
-			"in chunks": {"/files/0/uploadFile", "Transfer-Encoding: chunked\r\n", fmt.Sprintf("48\r\n--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.stl\"\r\n\r\n%s\r\n300000\r\n%s\r\n", "xx", strings.Repeat("x", 0x300000))},
+			"invited": {"/files/0/uploadFile", declared + "Expect: 100-continue\r\n", ""},
+			"by REST": {"/files/0/uploadFile", declared, "--b\r\n"},
+			"by form": {"/files/0/uploadFile", "Content-Length: 3300000\r\n",
+				"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.stl\"\r\n\r\n"},
+			"GraphQL": {"/graphql", declared, graphQLHead},
+			"in chunks": {"/files/0/uploadFile", "Transfer-Encoding: chunked\r\n",
+				fmt.Sprintf("48\r\n--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.stl\"\r\n\r\n%s\r\n300000\r\n%s\r\n", "xx", strings.Repeat("x", 0x300000))},
 		} {
 			r, closed := servertest.Unsent(t, s, "POST", c.path, ada.Token, c.headers, c.beginning)
-			if want := map[bool]int{true: 200, false: 400}[c.path == "/graphql"]; r.StatusCode != want || !strings.Contains(string(r.Bytes), "3 MiB in total, of which 2 MiB are left") || !closed() {
-				t.Errorf("%s: got %d %v %s, want an error with what is left, and a closed connection", way, r.StatusCode, r.Header, r.Bytes)
+			if want := map[bool]int{true: 200, false: 400}[c.path == "/graphql"]; r.StatusCode != want ||
+				!strings.Contains(string(r.Bytes), "3 MiB in total, of which 2 MiB are left") || !closed() {
+				t.Errorf("%s: got %d %v %s, want an error with what is left, and a closed connection", way, r.StatusCode, r.Header,
+					r.Bytes)
 			}
 		}
 		stands(t, ada, 1<<20, 1, 0)
 	}, quotas(3<<20, 0, 0))
 }
 
-var graphQLHead = "--b\r\nContent-Disposition: form-data; name=\"operations\"\r\n\r\n{\"query\":" + servertest.MustJSON(uploadMine) + ",\"variables\":{\"file\":null}}\r\n" +
+var graphQLHead = "--b\r\nContent-Disposition: form-data; name=\"operations\"\r\n\r\n{\"query\":" +
+	servertest.MustJSON(uploadMine) + ",\"variables\":{\"file\":null}}\r\n" +
 	"--b\r\nContent-Disposition: form-data; name=\"map\"\r\n\r\n{\"0\":[\"variables.file\"]}\r\n--b\r\nContent-Disposition: form-data; name=\"0\"; filename=\"a.bin\"\r\n\r\n"
 
 // moreQuotas sets the quotas of makes, comments, collections and collected things.
@@ -276,10 +293,12 @@ func TestRowQuotas(t *testing.T) {
 		first := things[0]
 		refused := func(r *servertest.Result, code, field string, limit int64, message string) {
 			t.Helper()
-			if r.Code() != code || r.Errors[0].Extensions.Field != field || r.Errors[0].Extensions.Limit != limit || !strings.Contains(r.Errors[0].Message, message) {
+			if r.Code() != code || r.Errors[0].Extensions.Field != field || r.Errors[0].Extensions.Limit != limit ||
+				!strings.Contains(r.Errors[0].Message, message) {
 				t.Errorf("got %+v, want %s of %q with the limit %d and %q", r.Errors, code, field, limit, message)
 			}
-			if field != "" && (len(r.Errors) != 1 || len(r.Errors[0].Extensions.Fields) != 1 || r.Errors[0].Extensions.Fields[0].Code != "TOO_MANY") {
+			if field != "" && (len(r.Errors) != 1 || len(r.Errors[0].Extensions.Fields) != 1 ||
+				r.Errors[0].Extensions.Fields[0].Code != "TOO_MANY") {
 				t.Errorf("got %+v, want one field with the code TOO_MANY", r.Errors)
 			}
 		}
@@ -292,8 +311,10 @@ func TestRowQuotas(t *testing.T) {
 		for range 3 {
 			bob.Query(fmt.Sprintf(comment, first), nil, &written)
 		}
-		bob.Query(fmt.Sprintf(`mutation { deleteComment(input: {id: %s}) { comment { id } } }`, written.CreateComment.Comment.ID), nil, new(any))
-		refused(bob.GraphQL(fmt.Sprintf(comment, first), nil), "RATE_LIMITED", "", 3, "you wrote 3 comments within 24 hours, which is the limit")
+		bob.Query(fmt.Sprintf(`mutation { deleteComment(input: {id: %s}) { comment { id } } }`,
+			written.CreateComment.Comment.ID), nil, new(any))
+		refused(bob.GraphQL(fmt.Sprintf(comment, first), nil), "RATE_LIMITED", "", 3,
+			"you wrote 3 comments within 24 hours, which is the limit")
 		r := bob.Do("POST", fmt.Sprintf("/things/%d/comments", first), servertest.Object{"body": "Nice."}).Want(t, 429)
 		if wait, err := strconv.Atoi(r.Header.Get("Retry-After")); err != nil || wait < 3600 || wait > 86401 {
 			t.Errorf("got Retry-After %q, want 1 to 24 hours", r.Header.Get("Retry-After"))
@@ -307,20 +328,25 @@ func TestRowQuotas(t *testing.T) {
 		for range 2 {
 			bob.Query(fmt.Sprintf(print, first), nil, &made)
 		}
-		refused(bob.GraphQL(fmt.Sprintf(print, first), nil), "RATE_LIMITED", "", 2, "you created 2 makes within 24 hours, which is the limit")
+		refused(bob.GraphQL(fmt.Sprintf(print, first), nil), "RATE_LIMITED", "", 2,
+			"you created 2 makes within 24 hours, which is the limit")
 		bob.Do("POST", fmt.Sprintf("/things/%d/copies", first), servertest.Object{"filename": "a.png"}).Want(t, 429)
-		bob.Query(fmt.Sprintf(`mutation { deleteMake(input: {id: %s}) { deletedId } }`, made.CreateMake.Make.ID), nil, new(any))
+		bob.Query(fmt.Sprintf(`mutation { deleteMake(input: {id: %s}) { deletedId } }`, made.CreateMake.Make.ID), nil,
+			new(any))
 		bob.Query(fmt.Sprintf(print, first), nil, &made)
 
 		var collections [2]int64
 		for i := range collections {
 			collections[i] = newCollection(t, bob, fmt.Sprint("Collection ", i))
 		}
-		refused(bob.GraphQL(`mutation { createCollection(input: {name: "C", visibility: PRIVATE}) { collection { id } } }`, nil), "CONFLICT", "name", 2, "name: you have 2 collections, and at most 2 are allowed")
+		refused(bob.GraphQL(`mutation { createCollection(input: {name: "C", visibility: PRIVATE}) { collection { id } } }`,
+			nil), "CONFLICT", "name", 2, "name: you have 2 collections, and at most 2 are allowed")
 		bob.Do("POST", "/collections", servertest.Object{"name": "C"}).Want(t, 400)
 
 		add := func(collection, thing int64) *servertest.Result {
-			return bob.GraphQL(fmt.Sprintf(`mutation { addToCollection(input: {collectionId: %d, thingId: %d}) { collection { id } } }`, collection, thing), nil)
+			return bob.GraphQL(fmt.Sprintf(
+				`mutation { addToCollection(input: {collectionId: %d, thingId: %d}) { collection { id } } }`, collection,
+				thing), nil)
 		}
 		for _, to := range [][2]int64{{collections[0], things[0]}, {collections[0], things[1]}, {collections[1], things[0]}} {
 			if r := add(to[0], to[1]); r.Code() != "" {
@@ -334,7 +360,9 @@ func TestRowQuotas(t *testing.T) {
 			t.Errorf("adding a thing that is there: got %+v, want no error", r.Errors)
 		}
 		move := func(from string, ids ...int64) *servertest.Result {
-			return bob.GraphQL(fmt.Sprintf(`mutation { moveThings(input: {collectionId: %d, thingIds: %s%s}) { collection { id } } }`, collections[1], strings.ReplaceAll(fmt.Sprint(ids), " ", ", "), from), nil)
+			return bob.GraphQL(fmt.Sprintf(
+				`mutation { moveThings(input: {collectionId: %d, thingIds: %s%s}) { collection { id } } }`, collections[1],
+				strings.ReplaceAll(fmt.Sprint(ids), " ", ", "), from), nil)
 		}
 		refused(move("", things[1]), "CONFLICT", "thingIds", 3, "thingIds: "+full)
 		if r := move(fmt.Sprintf(", fromCollectionId: %d", collections[0]), things[1]); r.Code() != "" {
@@ -358,7 +386,8 @@ func TestRowQuotas(t *testing.T) {
 			admin.Query(fmt.Sprintf(comment, first), nil, new(any))
 			newCollection(t, admin, "Any")
 		}
-		if u := moreUsageOf(admin); u.CommentsLimit != nil || u.MakesLimit != nil || u.CollectionsLimit != nil || u.CollectedThingsLimit != nil {
+		if u := moreUsageOf(admin); u.CommentsLimit != nil || u.MakesLimit != nil || u.CollectionsLimit != nil ||
+			u.CollectedThingsLimit != nil {
 			t.Errorf("an administrator: got usage %+v, want no limits", u)
 		}
 	}, moreQuotas(2, 3, 2, 3))
@@ -401,13 +430,16 @@ func TestRowQuotasAtOnce(t *testing.T) {
 		}
 		collection := newCollection(t, bob, "First")
 		kinds := []string{
-			`createComment(input: {target: {type: THING, id: %d}, body: "Nice."}) { comment { id } }`, `createMake(input: {thingId: %d}) { make { id } }`,
-			`createCollection(input: {name: "Thing %d"}) { collection { id } }`, fmt.Sprintf(`addToCollection(input: {collectionId: %d, thingId: %%d}) { collection { id } }`, collection),
+			`createComment(input: {target: {type: THING, id: %d}, body: "Nice."}) { comment { id } }`,
+			`createMake(input: {thingId: %d}) { make { id } }`,
+			`createCollection(input: {name: "Thing %d"}) { collection { id } }`,
+			fmt.Sprintf(`addToCollection(input: {collectionId: %d, thingId: %%d}) { collection { id } }`, collection),
 		}
 		codes := servertest.Together(len(kinds)*len(things), func(i int) string {
 			return bob.GraphQL(fmt.Sprintf("mutation { "+kinds[i%len(kinds)]+" }", things[i/len(kinds)]), nil).Code()
 		})
-		for kind, want := range []map[string]int{{"": 3, "RATE_LIMITED": 5}, {"": 2, "RATE_LIMITED": 6}, {"": 4, "CONFLICT": 4}, {"": 6, "CONFLICT": 2}} {
+		for kind, want := range []map[string]int{{"": 3, "RATE_LIMITED": 5}, {"": 2, "RATE_LIMITED": 6},
+			{"": 4, "CONFLICT": 4}, {"": 6, "CONFLICT": 2}} {
 			got := map[string]int{}
 			for i := range things {
 				got[codes[i*len(kinds)+kind]]++

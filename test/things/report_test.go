@@ -15,7 +15,8 @@ func TestReportNode(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		admin, reporter, mod := s.Administrator(), s.User("ada"), s.User("mo")
 		var user struct{ User struct{ NodeID string } }
-		admin.Query(`mutation { setUserRole(input: {username: "mo", role: MODERATOR, reason: "Helps."}) { user { id } } }`, nil, new(any))
+		admin.Query(`mutation { setUserRole(input: {username: "mo", role: MODERATOR, reason: "Helps."}) { user { id } } }`,
+			nil, new(any))
 		admin.Query(`{ user(username: "mo") { nodeId } }`, nil, &user)
 		var made struct {
 			ReportContent struct{ Report struct{ NodeID string } }
@@ -64,7 +65,8 @@ func TestReports(t *testing.T) {
 		}
 		ada.Query(`mutation ($id: ID!) { createComment(input: {target: {type: THING, id: $id}, body: "Spam"}) { comment { id nodeId } } createMake(input: {thingId: $id}) { make { nodeId } }
 			createCollection(input: {name: "Vases"}) { collection { id nodeId } } }`, servertest.Object{"id": servertest.ID(thing)}, &made)
-		ada.Query(`query ($id: ID!) { user(username: "ada") { nodeId } thing(id: $id) { nodeId } }`, servertest.Object{"id": servertest.ID(thing)}, &made)
+		ada.Query(`query ($id: ID!) { user(username: "ada") { nodeId } thing(id: $id) { nodeId } }`,
+			servertest.Object{"id": servertest.ID(thing)}, &made)
 		type report struct {
 			ID, State, Reason, Note, Decision string
 			Reporter, User                    struct{ Username string }
@@ -95,23 +97,28 @@ func TestReports(t *testing.T) {
 			return v.Reports.Nodes
 		}
 		for kind, node := range map[string]string{
-			"Thing": made.Thing.NodeID, "Comment": made.CreateComment.Comment.NodeID, "Make": made.CreateMake.Make.NodeID, "Collection": made.CreateCollection.Collection.NodeID, "User": made.User.NodeID,
+			"Thing": made.Thing.NodeID, "Comment": made.CreateComment.Comment.NodeID, "Make": made.CreateMake.Make.NodeID,
+			"Collection": made.CreateCollection.Collection.NodeID, "User": made.User.NodeID,
 		} {
 			first := submit(bob, node, "SPAM")
-			if first.State != "OPEN" || first.User.Username != "ada" || first.Reporter.Username != "bob" || first.Note != "Look." || first.Target == nil || first.Target.Typename != kind {
+			if first.State != "OPEN" || first.User.Username != "ada" || first.Reporter.Username != "bob" ||
+				first.Note != "Look." || first.Target == nil || first.Target.Typename != kind {
 				t.Errorf("%s: %+v", kind, first)
 			}
 			if again := submit(bob, node, "OTHER"); again.ID != first.ID || again.Reason != "SPAM" {
 				t.Errorf("%s, reported again: %+v, want report %s", kind, again, first.ID)
 			}
-			if r := ada.GraphQL(`mutation ($node: ID!) { reportContent(input: {nodeId: $node, reason: SPAM}) { report { id } } }`, servertest.Object{"node": node}); r.Code() != "BAD_USER_INPUT" {
+			if r := ada.GraphQL(
+				`mutation ($node: ID!) { reportContent(input: {nodeId: $node, reason: SPAM}) { report { id } } }`,
+				servertest.Object{"node": node}); r.Code() != "BAD_USER_INPUT" {
 				t.Errorf("%s of the reporter: %+v", kind, r.Errors)
 			}
 		}
 		if got := queue("OPEN"); len(got) != 5 {
 			t.Fatalf("the queue is %+v, want 5 reports", got)
 		}
-		if r := bob.GraphQL(`mutation { reportContent(input: {nodeId: "x", reason: SPAM}) { report { id } } }`, nil); r.Code() != "BAD_USER_INPUT" {
+		if r := bob.GraphQL(`mutation { reportContent(input: {nodeId: "x", reason: SPAM}) { report { id } } }`,
+			nil); r.Code() != "BAD_USER_INPUT" {
 			t.Errorf("nothing: %+v", r.Errors)
 		}
 
@@ -119,13 +126,16 @@ func TestReports(t *testing.T) {
 		other := submit(eve, made.Thing.NodeID, "COPYRIGHT")
 		decide := func(c *servertest.Client, what, id, reason string) *servertest.Result {
 			t.Helper()
-			return c.GraphQL(fmt.Sprintf(`mutation ($id: ID!, $reason: String!) { %s(input: {id: $id, reason: $reason}) { report { id } } }`, what), servertest.Object{"id": id, "reason": reason})
+			return c.GraphQL(fmt.Sprintf(
+				`mutation ($id: ID!, $reason: String!) { %s(input: {id: $id, reason: $reason}) { report { id } } }`, what),
+				servertest.Object{"id": id, "reason": reason})
 		}
 		for _, c := range []struct {
 			who                *servertest.Client
 			what, reason, code string
 		}{
-			{bob, "resolveReport", "x", "FORBIDDEN"}, {admin, "resolveReport", " ", "BAD_USER_INPUT"}, {admin, "resolveReport", "Taken down.", ""},
+			{bob, "resolveReport", "x", "FORBIDDEN"}, {admin, "resolveReport", " ", "BAD_USER_INPUT"},
+			{admin, "resolveReport", "Taken down.", ""},
 			{admin, "resolveReport", "Again.", ""}, {admin, "dismissReport", "Changed my mind.", "CONFLICT"},
 		} {
 			if r := decide(c.who, c.what, other.ID, c.reason); r.Code() != c.code {
@@ -133,7 +143,8 @@ func TestReports(t *testing.T) {
 			}
 		}
 		resolved := queue("RESOLVED")
-		if len(resolved) != 2 || resolved[1].Decision != "Taken down." || resolved[0].DecidedBy == nil || resolved[0].DecidedBy.Username != "staff" {
+		if len(resolved) != 2 || resolved[1].Decision != "Taken down." || resolved[0].DecidedBy == nil ||
+			resolved[0].DecidedBy.Username != "staff" {
 			t.Errorf("resolved reports: %+v, want both of the thing", resolved)
 		}
 		var log struct {
@@ -143,13 +154,16 @@ func TestReports(t *testing.T) {
 			}
 		}
 		admin.Query(`{ moderationLog(first: 1) { totalCount nodes { action reason objectId } } }`, nil, &log)
-		if n := log.ModerationLog.Nodes; log.ModerationLog.TotalCount != 2 || n[0].Action != "RESOLVE_REPORT" || n[0].Reason != "Taken down." || n[0].ObjectID != other.ID {
+		if n := log.ModerationLog.Nodes; log.ModerationLog.TotalCount != 2 || n[0].Action != "RESOLVE_REPORT" ||
+			n[0].Reason != "Taken down." || n[0].ObjectID != other.ID {
 			t.Errorf("the log is %+v, want the role of the administrator and one decision", log.ModerationLog)
 		}
 
 		// Deleting an object resolves its reports; restoring a comment dismisses them.
-		ada.Query(`mutation ($id: ID!) { deleteCollection(input: {id: $id}) { deletedId } }`, servertest.Object{"id": made.CreateCollection.Collection.ID}, new(any))
-		admin.Query(`mutation ($id: ID!) { restoreComment(input: {id: $id}) { comment { needsModeration } } }`, servertest.Object{"id": made.CreateComment.Comment.ID}, new(any))
+		ada.Query(`mutation ($id: ID!) { deleteCollection(input: {id: $id}) { deletedId } }`,
+			servertest.Object{"id": made.CreateCollection.Collection.ID}, new(any))
+		admin.Query(`mutation ($id: ID!) { restoreComment(input: {id: $id}) { comment { needsModeration } } }`,
+			servertest.Object{"id": made.CreateComment.Comment.ID}, new(any))
 		if got := queue("DISMISSED"); len(got) != 1 || got[0].Target.Typename != "Comment" {
 			t.Errorf("dismissed: %+v, want the comment", got)
 		}
@@ -169,7 +183,8 @@ func TestDecidedReportsOfComments(t *testing.T) {
 		ada, bob, admin := s.User("ada"), s.User("bob"), s.Administrator()
 		thing := servertest.PublishedThing(t, ada, "Vase")
 		for _, decide := range []string{"resolveReport", "dismissReport"} {
-			comment := servertest.ReadObject(t, ada.Do("POST", fmt.Sprintf("/things/%d/comments", thing), servertest.Object{"body": "Buy this."}))
+			comment := servertest.ReadObject(t, ada.Do("POST", fmt.Sprintf("/things/%d/comments", thing),
+				servertest.Object{"body": "Buy this."}))
 			path := fmt.Sprintf("/comments/%v", comment["id"])
 			check := func(want bool) {
 				t.Helper()
@@ -183,9 +198,11 @@ func TestDecidedReportsOfComments(t *testing.T) {
 			}
 			bob.Query(`query ($id: ID!) { comment(id: $id) { nodeId } }`, servertest.Object{"id": fmt.Sprint(comment["id"])}, &v)
 			check(false)
-			bob.Query(`mutation ($node: ID!) { reportContent(input: {nodeId: $node, reason: SPAM}) { report { id } } }`, servertest.Object{"node": v.Comment.NodeID}, &v)
+			bob.Query(`mutation ($node: ID!) { reportContent(input: {nodeId: $node, reason: SPAM}) { report { id } } }`,
+				servertest.Object{"node": v.Comment.NodeID}, &v)
 			check(true)
-			admin.Query(`mutation ($id: ID!) { `+decide+`(input: {id: $id, reason: "Decided."}) { report { id } } }`, servertest.Object{"id": v.ReportContent.Report.ID}, new(any))
+			admin.Query(`mutation ($id: ID!) { `+decide+`(input: {id: $id, reason: "Decided."}) { report { id } } }`,
+				servertest.Object{"id": v.ReportContent.Report.ID}, new(any))
 			check(false)
 		}
 	})
@@ -209,14 +226,18 @@ func TestReportsOfSeveralUsers(t *testing.T) {
 				}
 			}
 		}
-		bob.Query(`query ($id: ID!) { thing(id: $id) { nodeId } user(username: "eve") { nodeId } }`, servertest.Object{"id": servertest.ID(thing)}, &v)
+		bob.Query(`query ($id: ID!) { thing(id: $id) { nodeId } user(username: "eve") { nodeId } }`,
+			servertest.Object{"id": servertest.ID(thing)}, &v)
 		for _, node := range []string{v.Thing.NodeID, v.User.NodeID} {
-			bob.Query(`mutation ($node: ID!) { reportContent(input: {nodeId: $node, reason: SPAM}) { report { id } } }`, servertest.Object{"node": node}, new(any))
+			bob.Query(`mutation ($node: ID!) { reportContent(input: {nodeId: $node, reason: SPAM}) { report { id } } }`,
+				servertest.Object{"node": node}, new(any))
 		}
-		for _, fields := range []string{"target { __typename } user { username }", "user { username } target { __typename }"} {
+		for _, fields := range []string{"target { __typename } user { username }",
+			"user { username } target { __typename }"} {
 			admin.Query(`{ reports { nodes { `+fields+` } } }`, nil, &v)
 			n := v.Reports.Nodes
-			if len(n) != 2 || n[0].User.Username != "eve" || n[0].Target.Typename != "User" || n[1].User.Username != "ada" || n[1].Target.Typename != "Thing" {
+			if len(n) != 2 || n[0].User.Username != "eve" || n[0].Target.Typename != "User" || n[1].User.Username != "ada" ||
+				n[1].Target.Typename != "Thing" {
 				t.Errorf("{ %s }: %+v, want eve and the thing of ada", fields, n)
 			}
 		}

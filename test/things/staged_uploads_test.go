@@ -117,8 +117,10 @@ func TestStagedUploads(t *testing.T) {
 		inS3 := strings.HasPrefix(s.Settings.BucketURL, "s3:")
 		small, large := randomModel(300_000), randomModel(20_000_000)
 
-		uploads := create(ada, target, servertest.Object{"filename": "form.stl", "size": len(small), "sha256": strings.ToUpper(hexOf(small))},
-			servertest.Object{"filename": "tus.stl", "size": len(small)}, servertest.Object{"filename": "parts.stl", "size": len(large), "sha256": hexOf(large)})
+		uploads := create(ada, target, servertest.Object{"filename": "form.stl", "size": len(small),
+			"sha256": strings.ToUpper(hexOf(small))},
+			servertest.Object{"filename": "tus.stl", "size": len(small)}, servertest.Object{"filename": "parts.stl",
+				"size": len(large), "sha256": hexOf(large)})
 		form, resumable, inParts := uploads[0], uploads[1], uploads[2]
 		for _, u := range uploads {
 			if u.IsComplete || u.TusURL == nil || (u.Parts != nil) != inS3 {
@@ -173,7 +175,8 @@ func TestStagedUploads(t *testing.T) {
 		}
 
 		complete(bob, servertest.Object{"id": form.FileID})[0].wantError(t, "does not exist")
-		done := complete(ada, servertest.Object{"id": form.FileID, "sha256": hexOf(small)}, servertest.Object{"id": resumable.FileID, "sha256": hexOf(other)},
+		done := complete(ada, servertest.Object{"id": form.FileID, "sha256": hexOf(small)},
+			servertest.Object{"id": resumable.FileID, "sha256": hexOf(other)},
 			servertest.Object{"id": inParts.FileID}, servertest.Object{"id": "999999"})
 		done[0].wantFile(t, small)
 		done[1].wantError(t, "the bytes have "+hexOf(small))
@@ -183,7 +186,8 @@ func TestStagedUploads(t *testing.T) {
 
 		ada.Do("POST", fmt.Sprintf("/files/%s/finalize", form.FileID), nil).Want(t, 200)
 		ada.Finalize("thing", thing, inParts.id()).Want(t, 200)
-		ada.Query(`mutation ($id: ID!) { finalizeFile(input: {id: $id}) { file { id } } }`, servertest.Object{"id": resumable.FileID}, new(any))
+		ada.Query(`mutation ($id: ID!) { finalizeFile(input: {id: $id}) { file { id } } }`,
+			servertest.Object{"id": resumable.FileID}, new(any))
 		complete(ada, servertest.Object{"id": inParts.FileID})[0].wantFile(t, large)
 		form.post(ada, small).Want(t, 403)
 		stands(t, ada, int64(2*len(small)+len(large)), 0, 1)
@@ -205,10 +209,12 @@ func TestStagedUploadOfOtherBytes(t *testing.T) {
 				t.Fatalf("%v %v", response, err)
 			}
 			response.Body.Close()
-			complete(ada, servertest.Object{"id": u.FileID, "sha256": hexOf(data[1:])})[0].wantError(t, "the bytes have "+hexOf(data))
+			complete(ada, servertest.Object{"id": u.FileID, "sha256": hexOf(data[1:])})[0].wantError(t,
+				"the bytes have "+hexOf(data))
 			complete(ada, servertest.Object{"id": u.FileID})[0].wantError(t, "does not exist")
 		} else {
-			ada.Query(`mutation ($id: ID!) { deletePendingUpload(input: {id: $id}) { deletedId } }`, servertest.Object{"id": u.FileID}, new(any))
+			ada.Query(`mutation ($id: ID!) { deletePendingUpload(input: {id: $id}) { deletedId } }`,
+				servertest.Object{"id": u.FileID}, new(any))
 		}
 		stands(t, ada, 0, 0, 0)
 		nothingStaged(t, s)
@@ -302,7 +308,8 @@ func TestStagedUploadOfKnownBytes(t *testing.T) {
 		if u := create(bob, nil, known)[0]; u.IsComplete || u.TusURL == nil {
 			t.Errorf("bob may not read the draft: %+v", u)
 		}
-		if u := create(ada, nil, servertest.Object{"filename": "b.stl", "size": len(data) - 1, "sha256": hexOf(data)})[0]; u.IsComplete {
+		if u := create(ada, nil, servertest.Object{"filename": "b.stl", "size": len(data) - 1,
+			"sha256": hexOf(data)})[0]; u.IsComplete {
 			t.Errorf("another size: %+v", u)
 		}
 		ada.Publish(thing)
@@ -317,7 +324,8 @@ func TestStagedUploadOfKnownBytes(t *testing.T) {
 		if named.File.Name != "b.stl" {
 			t.Errorf("the name is %q", named.File.Name)
 		}
-		ada.Query(`mutation ($id: ID!) { deleteThing(input: {id: $id}) { deletedId } }`, servertest.Object{"id": thing}, new(any))
+		ada.Query(`mutation ($id: ID!) { deleteThing(input: {id: $id}) { deletedId } }`, servertest.Object{"id": thing},
+			new(any))
 		if _, err := s.Store.Maintenance.CollectGarbage(t.Context(), 0, false); err != nil {
 			t.Fatal(err)
 		}
@@ -348,10 +356,12 @@ func TestStagedUploadRefusals(t *testing.T) {
 		if r := ada.GraphQL(createUploads, servertest.Object{"uploads": []any{}}); len(r.Errors) == 0 {
 			t.Error("no uploads: got no error")
 		}
-		if r := ada.GraphQL(createUploads, servertest.Object{"uploads": []servertest.Object{fine, {"filename": "b.stl", "size": 9_950}}}); len(r.Errors) == 0 {
+		if r := ada.GraphQL(createUploads,
+			servertest.Object{"uploads": []servertest.Object{fine, {"filename": "b.stl", "size": 9_950}}}); len(r.Errors) == 0 {
 			t.Error("above the quota: got no error")
 		}
-		if r := ada.GraphQL(createUploads, servertest.Object{"uploads": []servertest.Object{fine}, "target": servertest.Object{"type": "THING", "id": 99}}); r.Code() != "NOT_FOUND" {
+		if r := ada.GraphQL(createUploads, servertest.Object{"uploads": []servertest.Object{fine},
+			"target": servertest.Object{"type": "THING", "id": 99}}); r.Code() != "NOT_FOUND" {
 			t.Errorf("a target that does not exist: %+v", r.Errors)
 		}
 		stands(t, ada, 0, 0, 0)

@@ -72,12 +72,15 @@ func TestFileStatuses(t *testing.T) {
 		w := servertest.NewWorld(t, s)
 		info := operation{"info", auth.Read, restCall("GET", "/files/%v"), graphCall(fileQuery)}
 		download := operation{"download", auth.Read, restCall("GET", "/files/%v/download"), graphCall(downloadChange)}
-		finalizeGet := operation{"finalize by GET", auth.Write, restCall("GET", "/files/%v/finalize"), graphCall(finalizeChange)}
-		finalizePost := operation{"finalize by POST", auth.Write, restCall("POST", "/files/%v/finalize"), graphCall(finalizeChange)}
+		finalizeGet := operation{"finalize by GET", auth.Write, restCall("GET", "/files/%v/finalize"),
+			graphCall(finalizeChange)}
+		finalizePost := operation{"finalize by POST", auth.Write, restCall("POST", "/files/%v/finalize"),
+			graphCall(finalizeChange)}
 		for _, op := range []operation{info, download, finalizeGet, finalizePost} {
 			identity(t, w, op, w.Public)
 			call := func(name string, who *servertest.Client, status int, id any) {
-				v := statusCase{op.name + " of " + name, who, status, func(c *servertest.Client) *servertest.Response { return op.rest(c, id) }, nil}
+				v := statusCase{op.name + " of " + name, who, status,
+					func(c *servertest.Client) *servertest.Response { return op.rest(c, id) }, nil}
 				if _, number := id.(int64); number {
 					v.graph = func(c *servertest.Client) *servertest.Result { return op.graph(c, id) }
 				}
@@ -112,17 +115,23 @@ func identity(t *testing.T, w *servertest.World, op operation, id any) {
 	if op.scope == auth.Write {
 		lacking = w.Rd
 	}
-	for name, who := range map[string]*servertest.Client{"no token": w.Nobody, "an unknown token": w.Garbage, "an expired token": w.Expired, "a revoked token": w.Revoked} {
-		statusCase{op.name + " with " + name, who, 401, func(c *servertest.Client) *servertest.Response { return op.rest(c, id) }, func(c *servertest.Client) *servertest.Result { return op.graph(c, id) }}.check(t)
+	for name, who := range map[string]*servertest.Client{"no token": w.Nobody, "an unknown token": w.Garbage,
+		"an expired token": w.Expired, "a revoked token": w.Revoked} {
+		statusCase{op.name + " with " + name, who, 401,
+			func(c *servertest.Client) *servertest.Response { return op.rest(c, id) },
+			func(c *servertest.Client) *servertest.Result { return op.graph(c, id) }}.check(t)
 	}
-	statusCase{op.name + " without the scope", lacking, 403, func(c *servertest.Client) *servertest.Response { return op.rest(c, id) }, func(c *servertest.Client) *servertest.Result { return op.graph(c, id) }}.check(t)
+	statusCase{op.name + " without the scope", lacking, 403,
+		func(c *servertest.Client) *servertest.Response { return op.rest(c, id) },
+		func(c *servertest.Client) *servertest.Result { return op.graph(c, id) }}.check(t)
 }
 
 func TestUploadStatuses(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := servertest.NewWorld(t, s)
 		stl := servertest.Mesh(t, "hschendel_simple_bin.stl")
-		upload := func(name string, file []byte) (func(*servertest.Client) *servertest.Response, func(*servertest.Client) *servertest.Result) {
+		upload := func(name string,
+			file []byte) (func(*servertest.Client) *servertest.Response, func(*servertest.Client) *servertest.Result) {
 			return func(c *servertest.Client) *servertest.Response {
 					return c.PostForm("/files/0/uploadFile", nil, "file", name, file)
 				}, func(c *servertest.Client) *servertest.Result {
@@ -196,7 +205,9 @@ func TestFinalizeFilesStatuses(t *testing.T) {
 			}}
 		}
 		check := func(name string, who *servertest.Client, status int, op operation) {
-			statusCase{"finalize " + name, who, status, func(c *servertest.Client) *servertest.Response { return op.rest(c, nil) }, func(c *servertest.Client) *servertest.Result { return op.graph(c, nil) }}.check(t)
+			statusCase{"finalize " + name, who, status,
+				func(c *servertest.Client) *servertest.Response { return op.rest(c, nil) },
+				func(c *servertest.Client) *servertest.Result { return op.graph(c, nil) }}.check(t)
 		}
 		identity(t, w, batch(w.Thing, w.Pending), nil)
 		check("an unknown upload", w.Ada, 404, batch(w.Thing, w.Pending, 999_999))
@@ -207,15 +218,18 @@ func TestFinalizeFilesStatuses(t *testing.T) {
 		check("one twice", w.Ada, 400, batch(w.Thing, w.Pending, w.Pending))
 		check("what is finalized elsewhere", w.Ada, 400, batch(w.Thing, w.Pending, w.Hidden))
 		for name, body := range map[string]any{
-			"no body":          nil,
-			"null":             "null",
-			"broken JSON":      `{"pending_uploads":`,
-			"an array":         `[]`,
-			"no target":        map[string]any{"pending_uploads": []any{map[string]any{"id": w.Pending}}},
-			"an odd target":    map[string]any{"pending_uploads": []any{map[string]any{"id": w.Pending}}, "target_id": 1, "target_type": "shelf"},
-			"a text for an id": map[string]any{"pending_uploads": []any{map[string]any{"id": "first"}}, "target_id": 1, "target_type": "thing"},
-			"texts for files":  map[string]any{"pending_uploads": "all", "target_id": 1, "target_type": "thing"},
-			"a huge rank":      map[string]any{"pending_uploads": []any{map[string]any{"id": w.Pending, "rank": 1 << 40}}, "target_id": 1, "target_type": "thing"},
+			"no body":     nil,
+			"null":        "null",
+			"broken JSON": `{"pending_uploads":`,
+			"an array":    `[]`,
+			"no target":   map[string]any{"pending_uploads": []any{map[string]any{"id": w.Pending}}},
+			"an odd target": map[string]any{"pending_uploads": []any{map[string]any{"id": w.Pending}}, "target_id": 1,
+				"target_type": "shelf"},
+			"a text for an id": map[string]any{"pending_uploads": []any{map[string]any{"id": "first"}}, "target_id": 1,
+				"target_type": "thing"},
+			"texts for files": map[string]any{"pending_uploads": "all", "target_id": 1, "target_type": "thing"},
+			"a huge rank": map[string]any{"pending_uploads": []any{map[string]any{"id": w.Pending, "rank": 1 << 40}},
+				"target_id": 1, "target_type": "thing"},
 		} {
 			statusCase{"finalize with " + name, w.Ada, 400, func(c *servertest.Client) *servertest.Response {
 				return c.Do("POST", "/files/0/FinalizeFiles", body)
@@ -230,12 +244,15 @@ func TestFinalizeFilesStatuses(t *testing.T) {
 		check("an upload", w.Ada, 200, batch(w.Thing, w.Pending))
 		check("it again", w.Ada, 200, batch(w.Thing, w.Pending))
 		check("it onto another", w.Ada, 400, batch(w.Draft, w.Pending))
-		w.Ada.Do(http.MethodPost, "/files/0/FinalizeFiles", fmt.Sprintf(`{"pending_uploads":[{"id":"%d","rank":"3"}],"target_id":"%d","target_type":"Thing"}`, w.Pending, w.Thing)).Want(t, 200)
+		w.Ada.Do(http.MethodPost, "/files/0/FinalizeFiles",
+			fmt.Sprintf(`{"pending_uploads":[{"id":"%d","rank":"3"}],"target_id":"%d","target_type":"Thing"}`, w.Pending,
+				w.Thing)).Want(t, 200)
 		var attached struct{ Rank int }
 		if w.Ada.Get(fmt.Sprint("/files/", w.Pending)).Want(t, 200, &attached); attached.Rank != 3 {
 			t.Errorf("got rank %d of a file that was attached before, want the given 3", attached.Rank)
 		}
-		w.Ada.Do(http.MethodPost, "/files/0/FinalizeFiles", fmt.Sprintf(`{"pending_uploads":[{"id":%d}],"target_id":%d,"target_type":"thing"}`, w.Pending, w.Thing)).Want(t, 200)
+		w.Ada.Do(http.MethodPost, "/files/0/FinalizeFiles",
+			fmt.Sprintf(`{"pending_uploads":[{"id":%d}],"target_id":%d,"target_type":"thing"}`, w.Pending, w.Thing)).Want(t, 200)
 		if w.Ada.Get(fmt.Sprint("/files/", w.Pending)).Want(t, 200, &attached); attached.Rank != 3 {
 			t.Errorf("got rank %d after a call without a rank, want 3 still", attached.Rank)
 		}

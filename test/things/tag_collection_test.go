@@ -45,7 +45,8 @@ func TestTagsAgainstCollector(t *testing.T) {
 				var of struct {
 					Thing struct{ Tags []struct{ Name string } }
 				}
-				ada.Query(`query ($id: ID!) { thing(id: $id) { tags { name } } }`, servertest.Object{"id": servertest.ID(things[i])}, &of)
+				ada.Query(`query ($id: ID!) { thing(id: $id) { tags { name } } }`,
+					servertest.Object{"id": servertest.ID(things[i])}, &of)
 				var got []string
 				for _, g := range of.Thing.Tags {
 					got = append(got, g.Name)

@@ -29,7 +29,8 @@ import (
 func eachTus(t *testing.T, test func(t *testing.T, s *servertest.Server), change ...func(*config.Settings)) {
 	t.Run("folder", func(t *testing.T) { servertest.Concurrent(t, test, change...) })
 	t.Run("s3", func(t *testing.T) {
-		servertest.Concurrent(t, test, append([]func(*config.Settings){func(c *config.Settings) { c.BucketURL = servertest.FakeS3(t) }}, change...)...)
+		servertest.Concurrent(t, test,
+			append([]func(*config.Settings){func(c *config.Settings) { c.BucketURL = servertest.FakeS3(t) }}, change...)...)
 	})
 }
 
@@ -61,7 +62,8 @@ func tusMetadata(pairs ...string) string {
 // tusCreate creates an upload and returns its URL and the ID of its file.
 func tusCreate(t *testing.T, c *servertest.Client, name string, size int) (address string, id int64) {
 	t.Helper()
-	r := tusDo(c, "POST", "/files/0/tus", nil, "Upload-Length", strconv.Itoa(size), "Upload-Metadata", tusMetadata("filename", name)).Want(t, 201)
+	r := tusDo(c, "POST", "/files/0/tus", nil, "Upload-Length", strconv.Itoa(size), "Upload-Metadata",
+		tusMetadata("filename", name)).Want(t, 201)
 	id, err := strconv.ParseInt(r.Header.Get("Upload-File-Id"), 10, 64)
 	if err != nil {
 		t.Fatalf("no ID of a file: %v", r.Header)
@@ -69,7 +71,8 @@ func tusCreate(t *testing.T, c *servertest.Client, name string, size int) (addre
 	return r.Header.Get("Location"), id
 }
 
-func tusPatch(t *testing.T, c *servertest.Client, address string, offset int, body []byte, headers ...string) *servertest.Response {
+func tusPatch(t *testing.T, c *servertest.Client, address string, offset int, body []byte,
+	headers ...string) *servertest.Response {
 	t.Helper()
 	return tusDo(c, "PATCH", address, body, append([]string{"Upload-Offset", strconv.Itoa(offset)}, headers...)...)
 }
@@ -91,7 +94,8 @@ func wantContent(t *testing.T, s *servertest.Server, c *servertest.Client, id in
 	thing := c.Thing("Attached " + strconv.FormatInt(id, 10))
 	c.Finalize("thing", thing, id).Want(t, 200)
 	var sum string
-	if err := servertest.OpenDB(t, s).SQL().QueryRow("SELECT sha256 FROM files WHERE id = " + strconv.FormatInt(id, 10)).Scan(&sum); err != nil {
+	if err := servertest.OpenDB(t, s).SQL().QueryRow("SELECT sha256 FROM files WHERE id = " + strconv.FormatInt(id, 10)).
+		Scan(&sum); err != nil {
 		t.Fatal(err)
 	}
 	if hash := sha256.Sum256(want); sum != hex.EncodeToString(hash[:]) {
@@ -113,7 +117,8 @@ func TestTusProtocol(t *testing.T) {
 	eachTus(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
 		options := tusDo(ada, "OPTIONS", "/files/0/tus", nil).Want(t, 200).Header
-		for _, extension := range []string{"creation", "creation-with-upload", "creation-defer-length", "termination", "expiration", "checksum", "concatenation"} {
+		for _, extension := range []string{"creation", "creation-with-upload", "creation-defer-length", "termination",
+			"expiration", "checksum", "concatenation"} {
 			if !strings.Contains(","+options.Get("Tus-Extension")+",", ","+extension+",") {
 				t.Errorf("Tus-Extension is %q, want %s", options.Get("Tus-Extension"), extension)
 			}
@@ -143,15 +148,18 @@ func TestTusProtocol(t *testing.T) {
 		wantContent(t, s, ada, id, data)
 
 		// With the first bytes, and a length that is declared later.
-		r := tusDo(ada, "POST", "/files/0/tus", data[:1000], "Upload-Defer-Length", "1", "Content-Type", "application/offset+octet-stream",
+		r := tusDo(ada, "POST", "/files/0/tus", data[:1000], "Upload-Defer-Length", "1", "Content-Type",
+			"application/offset+octet-stream",
 			"Upload-Metadata", tusMetadata("filename", "b.stl")).Want(t, 201)
 		if r.Header.Get("Upload-Offset") != "1000" || r.Header.Get("Location") == "" {
 			t.Errorf("creation with upload: %v", r.Header)
 		}
-		if h := tusDo(ada, "HEAD", r.Header.Get("Location"), nil).Want(t, 200).Header; h.Get("Upload-Defer-Length") != "1" || h.Get("Upload-Expires") == "" {
+		if h := tusDo(ada, "HEAD", r.Header.Get("Location"), nil).Want(t, 200).Header; h.Get("Upload-Defer-Length") != "1" ||
+			h.Get("Upload-Expires") == "" {
 			t.Errorf("before the length is known: %v", h)
 		}
-		done := tusPatch(t, ada, r.Header.Get("Location"), 1000, data[1000:], "Upload-Length", strconv.Itoa(len(data))).Want(t, 204)
+		done := tusPatch(t, ada, r.Header.Get("Location"), 1000, data[1000:], "Upload-Length", strconv.Itoa(len(data))).
+			Want(t, 204)
 		id, _ = strconv.ParseInt(done.Header.Get("Upload-File-Id"), 10, 64)
 		wantContent(t, s, ada, id, data)
 
@@ -177,9 +185,11 @@ func TestTusProtocol(t *testing.T) {
 
 		// The SHA-256 of the whole, and an empty upload.
 		hash := sha256.Sum256(data)
-		tusDo(ada, "POST", "/files/0/tus", data[:2000], "Upload-Length", "2000", "Content-Type", "application/offset+octet-stream",
+		tusDo(ada, "POST", "/files/0/tus", data[:2000], "Upload-Length", "2000", "Content-Type",
+			"application/offset+octet-stream",
 			"Upload-Metadata", tusMetadata("filename", "d.stl", "sha256", hex.EncodeToString(hash[:]))).Want(t, 400)
-		tusDo(ada, "POST", "/files/0/tus", nil, "Upload-Length", "0", "Upload-Metadata", tusMetadata("filename", "e.stl")).Want(t, 400)
+		tusDo(ada, "POST", "/files/0/tus", nil, "Upload-Length", "0", "Upload-Metadata", tusMetadata("filename", "e.stl")).
+			Want(t, 400)
 		tusDo(ada, "POST", "/files/0/tus", nil, "Upload-Length", "5").Want(t, 400)
 
 		// Termination.
@@ -191,16 +201,24 @@ func TestTusProtocol(t *testing.T) {
 		// Concatenation.
 		var parts []string
 		for _, span := range [][2]int{{0, 120_000}, {120_000, len(data)}} {
-			part := tusDo(ada, "POST", "/files/0/tus", data[span[0]:span[1]], "Upload-Length", strconv.Itoa(span[1]-span[0]), "Upload-Concat", "partial",
+			part := tusDo(ada, "POST", "/files/0/tus", data[span[0]:span[1]], "Upload-Length", strconv.Itoa(span[1]-span[0]),
+				"Upload-Concat", "partial",
 				"Content-Type", "application/offset+octet-stream").Want(t, 201)
 			parts = append(parts, part.Header.Get("Location"))
-			ada.Finalize("thing", ada.Thing("Never"), func() int64 { n, _ := strconv.ParseInt(part.Header.Get("Upload-File-Id"), 10, 64); return n }()).Want(t, 404)
+			ada.Finalize("thing", ada.Thing("Never"), func() int64 {
+				n, _ := strconv.ParseInt(part.Header.Get("Upload-File-Id"),
+					10, 64)
+				return n
+			}()).Want(t, 404)
 		}
 		bob := s.User("bob")
-		tusDo(bob, "POST", "/files/0/tus", nil, "Upload-Concat", "final;"+strings.Join(parts, " "), "Upload-Metadata", tusMetadata("filename", "g.stl")).Want(t, 404)
-		whole := tusDo(ada, "POST", "/files/0/tus", nil, "Upload-Concat", "final;"+strings.Join(parts, " "), "Upload-Metadata", tusMetadata("filename", "g.stl")).Want(t, 201)
+		tusDo(bob, "POST", "/files/0/tus", nil, "Upload-Concat", "final;"+strings.Join(parts, " "), "Upload-Metadata",
+			tusMetadata("filename", "g.stl")).Want(t, 404)
+		whole := tusDo(ada, "POST", "/files/0/tus", nil, "Upload-Concat", "final;"+strings.Join(parts, " "),
+			"Upload-Metadata", tusMetadata("filename", "g.stl")).Want(t, 201)
 		id, _ = strconv.ParseInt(whole.Header.Get("Upload-File-Id"), 10, 64)
-		if h := tusDo(ada, "HEAD", whole.Header.Get("Location"), nil).Want(t, 200).Header; !strings.HasPrefix(h.Get("Upload-Concat"), "final;") || h.Get("Upload-Offset") != strconv.Itoa(len(data)) {
+		if h := tusDo(ada, "HEAD", whole.Header.Get("Location"), nil).Want(t, 200).
+			Header; !strings.HasPrefix(h.Get("Upload-Concat"), "final;") || h.Get("Upload-Offset") != strconv.Itoa(len(data)) {
 			t.Errorf("the joined upload: %v", h)
 		}
 		tusPatch(t, ada, whole.Header.Get("Location"), len(data), []byte("x")).Want(t, 403)
@@ -250,7 +268,8 @@ func TestTusCut(t *testing.T) {
 			if end == len(data) {
 				body = bytes.NewReader(data[offset:])
 			}
-			r := tusRequest(ada, "PATCH", address, body, "Upload-Offset", strconv.Itoa(offset), "Authorization", "Bearer "+ada.Token)
+			r := tusRequest(ada, "PATCH", address, body, "Upload-Offset", strconv.Itoa(offset), "Authorization",
+				"Bearer "+ada.Token)
 			r.ContentLength = int64(len(data) - offset)
 			if response, err := http.DefaultClient.Do(r); err == nil {
 				response.Body.Close()
@@ -327,9 +346,11 @@ func TestTusTwoWriters(t *testing.T) {
 func TestTusQuota(t *testing.T) {
 	eachTus(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
-		tusDo(ada, "POST", "/files/0/tus", nil, "Upload-Length", "20001", "Upload-Metadata", tusMetadata("filename", "a.stl")).Want(t, 413)
+		tusDo(ada, "POST", "/files/0/tus", nil, "Upload-Length", "20001", "Upload-Metadata",
+			tusMetadata("filename", "a.stl")).Want(t, 413)
 		address, id := tusCreate(t, ada, "a.stl", 6000)
-		if over := tusDo(ada, "POST", "/files/0/tus", nil, "Upload-Length", "4001", "Upload-Metadata", tusMetadata("filename", "b.stl")); over.StatusCode != 413 && over.StatusCode != 400 ||
+		if over := tusDo(ada, "POST", "/files/0/tus", nil, "Upload-Length", "4001", "Upload-Metadata",
+			tusMetadata("filename", "b.stl")); over.StatusCode != 413 && over.StatusCode != 400 ||
 			!strings.Contains(string(over.Bytes), "10000 bytes in total, of which 4000 bytes are left") {
 			t.Errorf("above the quota: %d %s", over.StatusCode, over.Bytes)
 		}
@@ -337,7 +358,8 @@ func TestTusQuota(t *testing.T) {
 		tusPatch(t, ada, address, 0, solid(6000, "a")).Want(t, 204)
 		stands(t, ada, 6000, 1, 0)
 		// An upload of unknown length stops at the quota.
-		r := tusDo(ada, "POST", "/files/0/tus", nil, "Upload-Defer-Length", "1", "Upload-Metadata", tusMetadata("filename", "c.stl")).Want(t, 201)
+		r := tusDo(ada, "POST", "/files/0/tus", nil, "Upload-Defer-Length", "1", "Upload-Metadata",
+			tusMetadata("filename", "c.stl")).Want(t, 201)
 		tusPatch(t, ada, r.Header.Get("Location"), 0, solid(3000, "c")).Want(t, 204)
 		if over := tusPatch(t, ada, r.Header.Get("Location"), 3000, solid(3000, "d")); over.StatusCode < 400 {
 			t.Errorf("above the quota: %d", over.StatusCode)
@@ -384,7 +406,8 @@ func TestTusImage(t *testing.T) {
 			t.Errorf("the offset is %d, want %d", n, len(picture))
 		}
 		var size int
-		if err := servertest.OpenDB(t, s).SQL().QueryRow("SELECT size FROM files WHERE id = " + fmt.Sprint(id)).Scan(&size); err != nil || size >= len(picture) {
+		if err := servertest.OpenDB(t, s).SQL().QueryRow("SELECT size FROM files WHERE id = " + fmt.Sprint(id)).
+			Scan(&size); err != nil || size >= len(picture) {
 			t.Errorf("the image has %d bytes (%v), of %d with metadata", size, err, len(picture))
 		}
 		nothingStaged(t, s)

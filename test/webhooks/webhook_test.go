@@ -54,8 +54,10 @@ type receiver struct {
 	done     chan struct{} // closed at the end of the test
 }
 
-func newReceiver(t testing.TB, respond func(path string, attempt int, w http.ResponseWriter, r *http.Request)) *receiver {
-	v := &receiver{t: t, respond: respond, secrets: make(map[string]string), attempts: make(map[string]map[string]int), bodies: make(map[string]map[string][]byte), done: make(chan struct{})}
+func newReceiver(t testing.TB, respond func(path string, attempt int, w http.ResponseWriter,
+	r *http.Request)) *receiver {
+	v := &receiver{t: t, respond: respond, secrets: make(map[string]string), attempts: make(map[string]map[string]int),
+		bodies: make(map[string]map[string][]byte), done: make(chan struct{})}
 	v.came = sync.NewCond(&v.mu)
 	v.Server = httptest.NewServer(v)
 	t.Cleanup(v.Close)
@@ -85,7 +87,8 @@ func (v *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		mac := hmac.New(sha256.New, key)
 		fmt.Fprintf(mac, "%s.%s.%s", id, r.Header.Get("Webhook-Timestamp"), body)
 		want := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
-		if got := strings.Fields(r.Header.Get("Webhook-Signature")); keyErr != nil || len(key) == 0 || !slices.Contains(got, want) {
+		if got := strings.Fields(r.Header.Get("Webhook-Signature")); keyErr != nil || len(key) == 0 ||
+			!slices.Contains(got, want) {
 			v.t.Errorf("%s, message %s: signatures %q, want %s: %v", path, id, got, want, keyErr)
 		}
 	}
@@ -145,7 +148,8 @@ func decoded(body []byte) (message map[string]any, err error) {
 // hook creates a webhook of a client's user for all events, and returns its ID.
 func (v *receiver) hook(c *servertest.Client, path string, global bool) string {
 	v.t.Helper()
-	events := []string{"THING_PUBLISHED", "THING_UNPUBLISHED", "FILE_PROCESSED", "MAKE_CREATED", "COMMENT_CREATED", "MODERATION_DECIDED"}
+	events := []string{"THING_PUBLISHED", "THING_UNPUBLISHED", "FILE_PROCESSED", "MAKE_CREATED", "COMMENT_CREATED",
+		"MODERATION_DECIDED"}
 	if global {
 		events = append(events, "MODERATION_REPORTED")
 	}
@@ -155,7 +159,8 @@ func (v *receiver) hook(c *servertest.Client, path string, global bool) string {
 			Webhook struct{ ID string }
 		}
 	}
-	c.Query(`mutation ($input: CreateWebhookInput!) { createWebhook(input: $input) { secret webhook { id } } }`, servertest.Object{"input": servertest.Object{"url": v.URL + path, "events": events, "isGlobal": global}}, &created)
+	c.Query(`mutation ($input: CreateWebhookInput!) { createWebhook(input: $input) { secret webhook { id } } }`,
+		servertest.Object{"input": servertest.Object{"url": v.URL + path, "events": events, "isGlobal": global}}, &created)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.secrets[path] = created.CreateWebhook.Secret
@@ -171,7 +176,8 @@ func logged(c *servertest.Client, hook string) (events []string) {
 			}
 		}
 	}
-	c.Query(`query ($id: ID!) { webhook(id: $id) { deliveries(first: 100) { nodes { event payload } } } }`, servertest.Object{"id": hook}, &data)
+	c.Query(`query ($id: ID!) { webhook(id: $id) { deliveries(first: 100) { nodes { event payload } } } }`,
+		servertest.Object{"id": hook}, &data)
 	for _, d := range data.Webhook.Deliveries.Nodes {
 		message, _ := decoded([]byte(d.Payload))
 		text, _ := json.Marshal(message["data"]) // this sorts the keys
@@ -187,7 +193,8 @@ func TestWebhookEvents(t *testing.T) {
 	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		admin, ada, bob, eve := s.Administrator(), s.User("ada"), s.User("bob"), s.User("eve")
 		v := newReceiver(t, nil)
-		of := map[string]string{"all": v.hook(admin, "/all", true), "ada": v.hook(ada, "/ada", false), "bob": v.hook(bob, "/bob", false), "eve": v.hook(eve, "/eve", false)}
+		of := map[string]string{"all": v.hook(admin, "/all", true), "ada": v.hook(ada, "/ada", false),
+			"bob": v.hook(bob, "/bob", false), "eve": v.hook(eve, "/eve", false)}
 		clients := map[string]*servertest.Client{"all": admin, "ada": ada, "bob": bob, "eve": eve}
 		seen := make(map[string]int)
 		// expect checks the new events of each user after an action: one event that contains the wanted
@@ -198,7 +205,8 @@ func TestWebhookEvents(t *testing.T) {
 				events := logged(c, of[who])
 				news := events[seen[who]:]
 				seen[who] = len(events)
-				if text := want[who]; text == "" && len(news) > 0 || text != "" && (len(news) != 1 || !strings.Contains(news[0], text)) {
+				if text := want[who]; text == "" && len(news) > 0 || text != "" &&
+					(len(news) != 1 || !strings.Contains(news[0], text)) {
 					t.Errorf("%s: %s receives %q, want %q", action, who, news, text)
 				}
 				for _, event := range news {
@@ -217,40 +225,50 @@ func TestWebhookEvents(t *testing.T) {
 		}
 		thing := strconv.FormatInt(servertest.PublishedThing(t, ada, "Bracket"), 10)
 		ref := `"thing":{"id":"` + thing + `","name":"Bracket"`
-		expect("publish", map[string]string{"all": "thing.published {" + ref + `,"url":"` + s.URL + "/thing:" + thing + `"},"user":{"id":`, "ada": "thing.published {" + ref})
+		expect("publish", map[string]string{"all": "thing.published {" + ref + `,"url":"` + s.URL + "/thing:" + thing +
+			`"},"user":{"id":`, "ada": "thing.published {" + ref})
 		draft := strconv.FormatInt(ada.Thing("A secret draft"), 10)
-		query(ada, `mutation { createComment(input: {target: {type: THING, id: %s}, body: "secret"}) { comment { id } } }`, draft)
+		query(ada, `mutation { createComment(input: {target: {type: THING, id: %s}, body: "secret"}) { comment { id } } }`,
+			draft)
 		query(ada, `mutation { createMake(input: {thingId: %s}) { make { id } } }`, draft)
 		// Only ada receives events about her draft.
 		for _, events := range [][]string{logged(ada, of["ada"])} {
-			if news := events[seen["ada"]:]; len(news) != 2 || !strings.HasPrefix(news[0], "comment.created") || !strings.HasPrefix(news[1], "make.created") {
+			if news := events[seen["ada"]:]; len(news) != 2 || !strings.HasPrefix(news[0], "comment.created") ||
+				!strings.HasPrefix(news[1], "make.created") {
 				t.Errorf("on a draft: ada receives %q, want a comment and a make", news)
 			}
 			seen["ada"] = len(events)
 		}
 		expect("comment and make on a draft", nil)
-		comment := query(bob, `mutation { createComment(input: {target: {type: THING, id: %s}, body: "secret"}) { comment { id } } }`, thing)
-		expect("comment", map[string]string{"all": "comment.created", "ada": `"target":{"id":"` + thing + `","name":"Bracket","type":"thing"`, "bob": "comment.created"})
+		comment := query(bob,
+			`mutation { createComment(input: {target: {type: THING, id: %s}, body: "secret"}) { comment { id } } }`, thing)
+		expect("comment", map[string]string{"all": "comment.created", "ada": `"target":{"id":"` + thing +
+			`","name":"Bracket","type":"thing"`, "bob": "comment.created"})
 		query(eve, `mutation { createComment(input: {parentId: %s, body: "secret"}) { comment { id } } }`, comment)
-		expect("reply", map[string]string{"all": "comment.created", "ada": "comment.created", "bob": "comment.created", "eve": "comment.created"})
+		expect("reply", map[string]string{"all": "comment.created", "ada": "comment.created", "bob": "comment.created",
+			"eve": "comment.created"})
 		query(bob, `mutation { createMake(input: {thingId: %s, name: "Print"}) { make { id } } }`, thing)
 		expect("make", map[string]string{"all": "make.created", "ada": ref, "bob": `"name":"Print"`})
-		query(eve, `mutation { reportContent(input: {nodeId: %q, reason: SPAM, note: "secret"}) { report { id } } }`, models.NodeRef{Type: "Thing", ID: servertest.Atoi(t, thing)}.NodeID())
+		query(eve, `mutation { reportContent(input: {nodeId: %q, reason: SPAM, note: "secret"}) { report { id } } }`,
+			models.NodeRef{Type: "Thing", ID: servertest.Atoi(t, thing)}.NodeID())
 		expect("report", map[string]string{"all": `moderation.reported {"report":{"id":"1","reason":"spam"},"target":{"id":"` + thing + `","type":"thing"}`})
 		query(admin, `mutation { featureThing(input: {id: %s}) { thing { id } } }`, thing)
 		expect("feature", map[string]string{"all": `"action":"feature_thing"`, "ada": "moderation.decided"})
 		query(admin, `mutation { dismissReport(input: {id: 1, reason: "unfounded"}) { report { id } } }`)
 		expect("dismissed report", map[string]string{"all": `"reason":"unfounded"`})
 		query(admin, `mutation { suspendUser(input: {username: "bob", reason: "rude"}) { user { id } } }`)
-		expect("suspension", map[string]string{"all": `"reason":"rude"`, "bob": `moderation.decided {"entry":{"action":"suspend_user","id":"`})
+		expect("suspension", map[string]string{"all": `"reason":"rude"`,
+			"bob": `moderation.decided {"entry":{"action":"suspend_user","id":"`})
 		if last := logged(bob, of["bob"]); strings.Contains(last[len(last)-1], "rude") {
 			t.Errorf("bob receives %s, want no reason", last[len(last)-1])
 		}
 		query(admin, `mutation { unsuspendUser(input: {username: "bob", reason: "sorry"}) { user { id } } }`)
-		expect("end of the suspension", map[string]string{"all": `"reason":"sorry"`, "bob": `moderation.decided {"entry":{"action":"unsuspend_user","id":"`})
+		expect("end of the suspension", map[string]string{"all": `"reason":"sorry"`,
+			"bob": `moderation.decided {"entry":{"action":"unsuspend_user","id":"`})
 		query(ada, `mutation { publishThing(input: {id: %s, state: UNLISTED}) { thing { id } } }`, thing)
 		expect("unlist", map[string]string{"all": "thing.unpublished {" + ref + "}", "ada": "thing.unpublished"})
-		query(servertest.Keyed(t, ada, eve, servertest.Atoi(t, thing)), `mutation { createComment(input: {target: {type: THING, id: %s}, body: "secret"}) { comment { id } } }`, thing)
+		query(servertest.Keyed(t, ada, eve, servertest.Atoi(t, thing)),
+			`mutation { createComment(input: {target: {type: THING, id: %s}, body: "secret"}) { comment { id } } }`, thing)
 		expect("comment on an unlisted thing", map[string]string{"ada": "comment.created", "eve": "comment.created"})
 		query(ada, `mutation { unpublishThing(input: {id: %s}) { thing { id } } }`, thing)
 		expect("unpublish what is unlisted", nil)
@@ -260,13 +278,15 @@ func TestWebhookEvents(t *testing.T) {
 		expect("publish again", map[string]string{"all": "thing.published", "ada": "thing.published"})
 
 		// A change that fails or is rolled back causes no event.
-		if r := bob.GraphQL(`mutation ($id: ID!) { deleteThing(input: {id: $id, reason: "no"}) { deletedId } }`, servertest.Object{"id": thing}); r.Code() != "FORBIDDEN" {
+		if r := bob.GraphQL(`mutation ($id: ID!) { deleteThing(input: {id: $id, reason: "no"}) { deletedId } }`,
+			servertest.Object{"id": thing}); r.Code() != "FORBIDDEN" {
 			t.Errorf("delete by another user: got %+v, want FORBIDDEN", r.Errors)
 		}
 		expect("refused deletion", nil)
 		v.wait("/all", seen["all"])
 		// A global webhook receives nothing if its owner is no longer an administrator.
-		if _, err := servertest.OpenDB(t, s).SQL().Exec("UPDATE users SET is_admin = false WHERE username = 'staff'"); err != nil {
+		if _, err := servertest.OpenDB(t, s).SQL().
+			Exec("UPDATE users SET is_admin = false WHERE username = 'staff'"); err != nil {
 			t.Fatal(err)
 		}
 		query(ada, `mutation { deleteThing(input: {id: %s}) { deletedId } }`, thing)
@@ -275,7 +295,8 @@ func TestWebhookEvents(t *testing.T) {
 			t.Errorf("after the deletion, ada receives %q, want thing.unpublished", last)
 		}
 		var count int
-		if err := servertest.OpenDB(t, s).SQL().QueryRow("SELECT count(*) FROM webhook_deliveries WHERE webhook_id = " + of["all"]).Scan(&count); err != nil || count != seen["all"] {
+		if err := servertest.OpenDB(t, s).SQL().QueryRow("SELECT count(*) FROM webhook_deliveries WHERE webhook_id = " +
+			of["all"]).Scan(&count); err != nil || count != seen["all"] {
 			t.Errorf("the webhook of a former administrator has %d deliveries, want %d: %v", count, seen["all"], err)
 		}
 
@@ -284,7 +305,8 @@ func TestWebhookEvents(t *testing.T) {
 		}
 		// Deleting an account also deletes its webhooks.
 		query(eve, `mutation { deleteAccount(input: {username: "eve"}) { deletedId } }`)
-		if err := servertest.OpenDB(t, s).SQL().QueryRow("SELECT count(*) FROM webhooks WHERE id = " + of["eve"]).Scan(&count); err != nil || count != 0 {
+		if err := servertest.OpenDB(t, s).SQL().QueryRow("SELECT count(*) FROM webhooks WHERE id = " + of["eve"]).
+			Scan(&count); err != nil || count != 0 {
 			t.Errorf("%d webhooks of a deleted account are left: %v", count, err)
 		}
 	}, toLocal)
@@ -337,7 +359,8 @@ func TestWebhookAPI(t *testing.T) {
 				w.WriteHeader(http.StatusInternalServerError)
 			}
 		})
-		a.good, a.failing, a.gone = a.receiver.hook(a.ada, "/good", false), a.receiver.hook(a.ada, "/broken", false), a.receiver.hook(a.ada, "/gone", false)
+		a.good, a.failing, a.gone = a.receiver.hook(a.ada, "/good", false), a.receiver.hook(a.ada, "/broken", false),
+			a.receiver.hook(a.ada, "/gone", false)
 		a.receiver.hook(a.ada, "/hang", false)
 		draft := a.ada.Thing("Draft")
 		for range 20 { // more than the maximum number of connections to a webhook
@@ -346,7 +369,8 @@ func TestWebhookAPI(t *testing.T) {
 		a.receiver.wait("/good", 20)
 
 		a.ping(a.good)
-		if messages := a.receiver.wait("/good", 21); !slices.ContainsFunc(messages, func(m map[string]any) bool { return m["type"] == "ping" }) {
+		if messages := a.receiver.wait("/good", 21); !slices.ContainsFunc(messages,
+			func(m map[string]any) bool { return m["type"] == "ping" }) {
 			t.Error("no ping came")
 		}
 		a.checkGone()
@@ -359,7 +383,8 @@ func TestWebhookAPI(t *testing.T) {
 			t.Errorf("delete: got %+v, want no error", r.Errors)
 		}
 		metrics := servertest.Scrape(t, s)
-		for _, line := range []string{`meshyard_webhook_attempts_total\{outcome="delivered"\} [1-9]`, `meshyard_webhook_attempts_total\{outcome="retried"\} [1-9]`, `meshyard_queue_up\{queue="webhooks"\} 1`} {
+		for _, line := range []string{`meshyard_webhook_attempts_total\{outcome="delivered"\} [1-9]`,
+			`meshyard_webhook_attempts_total\{outcome="retried"\} [1-9]`, `meshyard_queue_up\{queue="webhooks"\} 1`} {
 			if !regexp.MustCompile(line).MatchString(metrics) {
 				t.Errorf("got metrics without a line like %s", line)
 			}
@@ -414,9 +439,11 @@ func (a *webhookAPI) await(id, fields string, done func(data string) bool) {
 // deliveries fail.
 func (a *webhookAPI) checkGone() {
 	a.await(a.gone, "isEnabled disabledReason waiting: deliveries(state: WAITING) { totalCount }", func(data string) bool {
-		return strings.Contains(data, `"isEnabled":false,"disabledReason":"the receiver responded with 410 Gone","waiting":{"totalCount":0}`)
+		return strings.Contains(data,
+			`"isEnabled":false,"disabledReason":"the receiver responded with 410 Gone","waiting":{"totalCount":0}`)
 	})
-	if r := a.mutate(a.ada, `mutation { pingWebhook(input: {id: $id}) { delivery { id } } }`, a.gone); r.Code() != "CONFLICT" {
+	if r := a.mutate(a.ada, `mutation { pingWebhook(input: {id: $id}) { delivery { id } } }`,
+		a.gone); r.Code() != "CONFLICT" {
 		a.t.Errorf("ping of a disabled webhook: got %s %+v, want CONFLICT", r.Data, r.Errors)
 	}
 }
@@ -425,24 +452,31 @@ func (a *webhookAPI) checkGone() {
 // message can be sent again after the receiver works again.
 func (a *webhookAPI) checkRetries() {
 	failed := a.ping(a.failing)
-	a.await(a.failing, "failingSince deliveries(state: FAILED) { nodes { id statusCode error nextAttemptAt attempts } }", func(data string) bool {
-		return strings.Contains(data, `"id":"`+failed+`","statusCode":500,"error":"the receiver responded with 500","nextAttemptAt":null,"attempts":1`) && !strings.Contains(data, `"failingSince":null`)
-	})
+	a.await(a.failing, "failingSince deliveries(state: FAILED) { nodes { id statusCode error nextAttemptAt attempts } }",
+		func(data string) bool {
+			return strings.Contains(data,
+				`"id":"`+failed+`","statusCode":500,"error":"the receiver responded with 500","nextAttemptAt":null,"attempts":1`) &&
+				!strings.Contains(data, `"failingSince":null`)
+		})
 	a.await(a.failing, "deliveries(state: WAITING) { nodes { attempts statusCode } }", func(data string) bool {
 		return strings.Count(data, `{"attempts":1,"statusCode":500}`) == 20
 	})
 	// After the receiver works again, the failed message can be sent again.
 	a.broken.Store(false)
-	if r := a.mutate(a.bob, `mutation { redeliverWebhook(input: {deliveryId: $id}) { delivery { id } } }`, failed); r.Code() != "NOT_FOUND" {
+	if r := a.mutate(a.bob, `mutation { redeliverWebhook(input: {deliveryId: $id}) { delivery { id } } }`,
+		failed); r.Code() != "NOT_FOUND" {
 		a.t.Errorf("bob repeats a delivery of ada: got %s %+v, want NOT_FOUND", r.Data, r.Errors)
 	}
-	if r := a.mutate(a.ada, `mutation { redeliverWebhook(input: {deliveryId: $id}) { delivery { state attempts } } }`, failed); len(r.Errors) > 0 {
+	if r := a.mutate(a.ada, `mutation { redeliverWebhook(input: {deliveryId: $id}) { delivery { state attempts } } }`,
+		failed); len(r.Errors) > 0 {
 		a.t.Errorf("redeliver: got %+v, want no error", r.Errors)
 	}
 	a.receiver.wait("/broken", 1)
-	a.await(a.failing, "failingSince deliveries(state: DELIVERED) { nodes { id statusCode error } }", func(data string) bool {
-		return strings.Contains(data, `{"failingSince":null,`) && strings.Contains(data, `{"id":"`+failed+`","statusCode":200,"error":""}`)
-	})
+	a.await(a.failing, "failingSince deliveries(state: DELIVERED) { nodes { id statusCode error } }",
+		func(data string) bool {
+			return strings.Contains(data, `{"failingSince":null,`) &&
+				strings.Contains(data, `{"id":"`+failed+`","statusCode":200,"error":""}`)
+		})
 }
 
 // rotateSecret checks that messages are signed with both secrets after a rotation.
@@ -465,11 +499,13 @@ func (a *webhookAPI) rotateSecret() {
 
 // disableAndEnable checks the fields of a webhook that its owner disables and enables.
 func (a *webhookAPI) disableAndEnable() {
-	if r := a.mutate(a.ada, `mutation { updateWebhook(input: {id: $id, isEnabled: false, description: "off", events: [MAKE_CREATED]}) { webhook { isEnabled disabledReason description events } } }`, a.good); string(r.Data) !=
+	if r := a.mutate(a.ada,
+		`mutation { updateWebhook(input: {id: $id, isEnabled: false, description: "off", events: [MAKE_CREATED]}) { webhook { isEnabled disabledReason description events } } }`, a.good); string(r.Data) !=
 		`{"updateWebhook":{"webhook":{"isEnabled":false,"disabledReason":"disabled by its owner","description":"off","events":["MAKE_CREATED"]}}}` {
 		a.t.Errorf("disable: got %s %+v, want a webhook that its owner disabled", r.Data, r.Errors)
 	}
-	if r := a.mutate(a.ada, `mutation { updateWebhook(input: {id: $id, isEnabled: true, description: null}) { webhook { isEnabled disabledAt disabledReason description } } }`, a.good); string(r.Data) !=
+	if r := a.mutate(a.ada,
+		`mutation { updateWebhook(input: {id: $id, isEnabled: true, description: null}) { webhook { isEnabled disabledAt disabledReason description } } }`, a.good); string(r.Data) !=
 		`{"updateWebhook":{"webhook":{"isEnabled":true,"disabledAt":null,"disabledReason":"","description":""}}}` {
 		a.t.Errorf("enable: got %s %+v, want an enabled webhook", r.Data, r.Errors)
 	}
@@ -485,7 +521,8 @@ func (a *webhookAPI) checkInputs() {
 		`url: "https://u:p@example.org/", events: [MAKE_CREATED]`:                                    "url",
 		`url: "https://a/", events: [MAKE_CREATED], description: "` + strings.Repeat("x", 201) + `"`: "description",
 	} {
-		if r := a.ada.GraphQL(`mutation { createWebhook(input: {`+input+`}) { webhook { id } } }`, nil); r.Code() != "BAD_USER_INPUT" || r.Errors[0].Extensions.Field != field {
+		if r := a.ada.GraphQL(`mutation { createWebhook(input: {`+input+`}) { webhook { id } } }`,
+			nil); r.Code() != "BAD_USER_INPUT" || r.Errors[0].Extensions.Field != field {
 			a.t.Errorf("%.80s: %s %+v, want BAD_USER_INPUT of %s", input, r.Data, r.Errors, field)
 		}
 	}
@@ -523,28 +560,32 @@ func newCommenting(t *testing.T, settings config.Settings) *commenting {
 	c := &commenting{t: t, server: servertest.Must(server.Open(ctx, settings, quietly))(t)}
 	u := servertest.Must(c.server.Store.Admin().CreateUser(ctx, "ada", false))(t)
 	c.ada = auth.Caller{UserID: u.ID, Scopes: auth.Scopes{auth.Read, auth.Write}}
-	thing := servertest.Must(c.server.Store.CreateThing(ctx, c.ada, models.NewThing{Name: "Draft", License: models.CC, Category: "Tools"}))(t)
+	thing := servertest.Must(c.server.Store.CreateThing(ctx, c.ada, models.NewThing{Name: "Draft", License: models.CC,
+		Category: "Tools"}))(t)
 	c.on = models.Target{Type: models.OnThing, ID: thing.ID}
 	return c
 }
 
 func (c *commenting) hook(url string) (id int64, secret string) {
 	c.t.Helper()
-	w, secret, err := c.server.Store.Webhook.CreateWebhook(c.t.Context(), c.ada, webhook.Input{URL: url, Events: []webhook.Event{webhook.CommentCreatedEvent}})
+	w, secret, err := c.server.Store.Webhook.CreateWebhook(c.t.Context(), c.ada,
+		webhook.Input{URL: url, Events: []webhook.Event{webhook.CommentCreatedEvent}})
 	return servertest.Must(w, err)(c.t).ID, secret
 }
 
 func (c *commenting) comment(n int) {
 	c.t.Helper()
 	for range n {
-		servertest.Must(c.server.Store.Comments.CreateComment(c.t.Context(), c.ada, comments.NewComment{Target: &c.on, Body: "Note."}))(c.t)
+		servertest.Must(c.server.Store.Comments.CreateComment(c.t.Context(), c.ada,
+			comments.NewComment{Target: &c.on, Body: "Note."}))(c.t)
 	}
 }
 
 // states returns the number of deliveries to a webhook by state.
 func (c *commenting) states(hook int64) map[string]int {
 	c.t.Helper()
-	rows := servertest.Must(c.sql().Query(fmt.Sprint("SELECT state, count(*) FROM webhook_deliveries WHERE webhook_id = ", hook, " GROUP BY state")))(c.t)
+	rows := servertest.Must(c.sql().Query(fmt.Sprint("SELECT state, count(*) FROM webhook_deliveries WHERE webhook_id = ",
+		hook, " GROUP BY state")))(c.t)
 	defer rows.Close()
 	states := make(map[string]int)
 	for rows.Next() {
@@ -630,7 +671,8 @@ func TestWebhookDeliveries(t *testing.T) {
 
 			// Open the same webhooks on a server that does not allow private addresses.
 			settings.WebhookAllowPrivate = false
-			strict := &commenting{t: t, server: servertest.Must(server.Open(t.Context(), settings, quietly))(t), ada: c.ada, on: c.on}
+			strict := &commenting{t: t, server: servertest.Must(server.Open(t.Context(), settings, quietly))(t), ada: c.ada,
+				on: c.on}
 			defer strict.server.Close()
 			_, port, _ := net.SplitHostPort(private.Addr().String())
 			local, _ := strict.hook("https://localhost:" + port + "/")
@@ -641,7 +683,8 @@ func TestWebhookDeliveries(t *testing.T) {
 				t.Errorf("to a name of a private address: %v, want %d that failed", got, events/4)
 			}
 			if n := connections.Load(); n > 0 || len(v.attempts["/good"]) != before {
-				t.Errorf("got %d connections to the private address and %d messages to another one, want none", n, len(v.attempts["/good"])-before)
+				t.Errorf("got %d connections to the private address and %d messages to another one, want none", n,
+					len(v.attempts["/good"])-before)
 			}
 		})
 	}
@@ -662,7 +705,8 @@ func (c *commenting) rounds(n int, hooks ...int64) {
 					}
 					// DeliverWebhook returns after a time limit, and is then called again.
 					err := db.Read.NewSelect().Table("webhook_deliveries").ColumnExpr("count(*)").
-						Where("webhook_id = ? AND state = 'waiting' AND next_attempt_at <= ?", hook, time.Now().UTC()).Scan(context.Background(), &due)
+						Where("webhook_id = ? AND state = 'waiting' AND next_attempt_at <= ?", hook, time.Now().UTC()).
+						Scan(context.Background(), &due)
 					if err != nil {
 						c.t.Error(err)
 						return
@@ -671,7 +715,8 @@ func (c *commenting) rounds(n int, hooks ...int64) {
 			})
 		}
 		all.Wait()
-		if _, err := db.SQL().Exec("UPDATE webhook_deliveries SET next_attempt_at = created_at WHERE state = 'waiting'"); err != nil {
+		if _, err := db.SQL().
+			Exec("UPDATE webhook_deliveries SET next_attempt_at = created_at WHERE state = 'waiting'"); err != nil {
 			c.t.Fatal(err)
 		}
 	}
@@ -698,7 +743,8 @@ func TestWebhooksSurviveTheirServer(t *testing.T) {
 			db := c.sql()
 			for late := time.Now().Add(servertest.Hung); ; time.Sleep(10 * time.Millisecond) {
 				// Wait until the attempt is recorded, which happens after the message has arrived.
-				changed, err := db.Exec("UPDATE webhook_deliveries SET state = 'waiting', next_attempt_at = created_at WHERE id = 1 AND state = 'delivered'")
+				changed, err := db.Exec(
+					"UPDATE webhook_deliveries SET state = 'waiting', next_attempt_at = created_at WHERE id = 1 AND state = 'delivered'")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -735,7 +781,10 @@ func TestFailingWebhookIsDisabled(t *testing.T) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			v := newReceiver(t, func(_ string, _ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) })
+			v := newReceiver(t, func(_ string, _ int, w http.ResponseWriter,
+				_ *http.Request) {
+				w.WriteHeader(http.StatusNotFound)
+			})
 			settings := servertest.Settings(t, engine)
 			toLocal(&settings)
 			c := newCommenting(t, settings)

@@ -47,7 +47,8 @@ func profile(ctx context.Context, c *legacyclient.Client) (me user, err error) {
 // Import imports the account that the client's token belongs to into the account of a local user,
 // which it creates if it does not exist. Each object is imported once, so an interrupted import
 // continues when it is run again. progress is called with a line for each object, unless it is nil.
-func Import(ctx context.Context, store *catalogue.Catalogue, c *legacyclient.Client, username string, progress func(string)) (*Report, error) {
+func Import(ctx context.Context, store *catalogue.Catalogue, c *legacyclient.Client, username string,
+	progress func(string)) (*Report, error) {
 	im := &importing{store: store, client: c, progress: progress, report: new(Report)}
 	if err := im.begin(ctx, username); err != nil {
 		return im.report, err
@@ -101,7 +102,8 @@ func (im *importing) begin(ctx context.Context, username string) error {
 	if models.CodeOf(err) == models.NotFound {
 		if u, err = admin.CreateUser(ctx, username, false); err == nil {
 			im.logf("created the user %s", username)
-			_, err = im.store.UpdateProfile(ctx, callerOf(u), models.ProfileChange{FirstName: &me.FirstName, LastName: &me.LastName, Bio: &me.Bio, Location: &me.Location})
+			_, err = im.store.UpdateProfile(ctx, callerOf(u), models.ProfileChange{FirstName: &me.FirstName,
+				LastName: &me.LastName, Bio: &me.Bio, Location: &me.Location})
 			if models.CodeOf(err) == models.BadInput {
 				im.problem("the profile: %v", err)
 				err = nil
@@ -138,7 +140,8 @@ func isObjectError(err error) bool {
 		return status.Status != http.StatusUnauthorized
 	}
 	return errors.Is(err, errOther) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, publicaddr.ErrPrivate) ||
-		slices.Contains([]models.Code{models.BadInput, models.TooLarge, models.NotFound, models.Forbidden, models.Conflict}, models.CodeOf(err))
+		slices.Contains([]models.Code{models.BadInput, models.TooLarge, models.NotFound, models.Forbidden, models.Conflict},
+			models.CodeOf(err))
 }
 
 // each calls one with the ID of each object in a list of the other service, oldest first. It

@@ -78,7 +78,8 @@ func (o *oldAccount) upload(caller auth.Caller, name string) int64 {
 	}
 	o.number++
 	content = append(bytes.Clone(content), fmt.Sprintf(" %d", o.number)...)
-	return must(o.s.Store.Uploads.Upload(context.Background(), caller, uploads.NewUpload{Name: name, Bytes: bytes.NewReader(content)}))(o.t).ID
+	return must(o.s.Store.Uploads.Upload(context.Background(), caller,
+		uploads.NewUpload{Name: name, Bytes: bytes.NewReader(content)}))(o.t).ID
 }
 
 func (o *oldAccount) thing(caller auth.Caller, i int, ancestors ...int64) int64 {
@@ -86,13 +87,16 @@ func (o *oldAccount) thing(caller auth.Caller, i int, ancestors ...int64) int64 
 	ctx := context.Background()
 	files := []models.FinalizeFile{{ID: o.upload(caller, "part.stl")}, {ID: o.upload(caller, "picture.png")}}
 	if i%3 == 0 {
-		files = append(files, models.FinalizeFile{ID: o.upload(caller, "second.stl"), Rank: new(int32(9))}, models.FinalizeFile{ID: o.upload(caller, "picture.png")}, models.FinalizeFile{ID: o.upload(caller, "notes.txt")})
+		files = append(files, models.FinalizeFile{ID: o.upload(caller, "second.stl"), Rank: new(int32(9))},
+			models.FinalizeFile{ID: o.upload(caller, "picture.png")}, models.FinalizeFile{ID: o.upload(caller, "notes.txt")})
 	}
 	licenses := models.Licenses
 	n := models.NewThing{
-		Name: fmt.Sprintf("Thing %d of %d", i, caller.UserID), License: licenses[i%len(licenses)], Category: []string{"Tools", "Chess", "Art"}[i%3],
+		Name: fmt.Sprintf("Thing %d of %d", i, caller.UserID), License: licenses[i%len(licenses)],
+		Category:    []string{"Tools", "Chess", "Art"}[i%3],
 		Description: "# Über *it*\n\n<b>🙂</b>", Instructions: "Print it.", IsWIP: i%2 == 0, IsNSFW: i%7 == 0, IsAI: i%5 == 0,
-		DetailsParts: `[{"type": "summary", "data": [1]}]`, Tags: []string{"gear", fmt.Sprint("Tag ", i)}, AncestorIDs: ancestors, Files: files,
+		DetailsParts: `[{"type": "summary", "data": [1]}]`, Tags: []string{"gear", fmt.Sprint("Tag ", i)},
+		AncestorIDs: ancestors, Files: files,
 	}
 	id := must(o.s.Store.CreateThing(ctx, caller, n))(o.t).ID
 	if i%6 != 5 {
@@ -104,10 +108,12 @@ func (o *oldAccount) thing(caller auth.Caller, i int, ancestors ...int64) int64 
 func (o *oldAccount) make(caller auth.Caller, thing int64, name string, images ...string) {
 	o.t.Helper()
 	ctx := context.Background()
-	m, _, err := o.s.Store.Makes.CreateMake(ctx, caller, makes.NewMake{ThingID: thing, Name: name, Description: "*Made* of " + name})
+	m, _, err := o.s.Store.Makes.CreateMake(ctx, caller, makes.NewMake{ThingID: thing, Name: name,
+		Description: "*Made* of " + name})
 	must(m, err)(o.t)
 	for _, image := range images {
-		must(o.s.Store.Finalize(ctx, caller, []models.FinalizeFile{{ID: o.upload(caller, image)}}, models.Target{Type: models.OnMake, ID: m.ID}))(o.t)
+		must(o.s.Store.Finalize(ctx, caller, []models.FinalizeFile{{ID: o.upload(caller, image)}},
+			models.Target{Type: models.OnMake, ID: m.ID}))(o.t)
 	}
 }
 
@@ -166,7 +172,8 @@ func TestImportAccount(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, old *servertest.Server) {
 		ctx := context.Background()
 		n := things(t)
-		o := &oldAccount{t: t, s: old, stl: servertest.Mesh(t, "hschendel_simple_bin.stl"), png: servertest.Mesh(t, "lib3mf_thumbnail.png")}
+		o := &oldAccount{t: t, s: old, stl: servertest.Mesh(t, "hschendel_simple_bin.stl"),
+			png: servertest.Mesh(t, "lib3mf_thumbnail.png")}
 		zoe, ada := o.user("zoe"), o.user("ada")
 		must(old.Store.UpdateProfile(ctx, ada, models.ProfileChange{FirstName: new("Ada"), Bio: new("**Hello**")}))(t)
 		zoes, lost := o.thing(zoe, 0), o.thing(zoe, 1)
@@ -184,7 +191,8 @@ func TestImportAccount(t *testing.T) {
 		o.make(ada, zoes, "Make of Zoe's", "zoe.png")
 		o.make(ada, lost, "Make of a lost thing", "lost.png")
 		for i := range max(n/10, 2) {
-			c := must(old.Store.Collections.CreateCollection(ctx, ada, collections.NewCollection{Name: "Same name", Description: fmt.Sprint("Number ", i)}))(t)
+			c := must(old.Store.Collections.CreateCollection(ctx, ada, collections.NewCollection{Name: "Same name",
+				Description: fmt.Sprint("Number ", i)}))(t)
 			for _, thing := range []int64{own[i], zoes, lost, own[i+1], own[5]} { // the last one is a draft
 				must(old.Store.Collections.Collect(ctx, ada, c.ID, thing))(t)
 			}
@@ -217,8 +225,10 @@ func TestImportAccount(t *testing.T) {
 		if zoeReport.Things != 2 || len(zoeReport.Problems) > 0 {
 			t.Errorf("zoe: %+v", zoeReport)
 		}
-		found := must(to.Store.Admin().ThingsNamed(ctx, must(to.Store.Admin().User(ctx, "zoe"))(t).ID, fmt.Sprintf("Thing 1 of %d", zoe.UserID)))(t)
-		if _, err := to.Store.DeleteThing(ctx, auth.Caller{UserID: must(to.Store.Admin().User(ctx, "zoe"))(t).ID}, found[0], ""); err != nil {
+		found := must(to.Store.Admin().ThingsNamed(ctx, must(to.Store.Admin().User(ctx, "zoe"))(t).ID,
+			fmt.Sprintf("Thing 1 of %d", zoe.UserID)))(t)
+		if _, err := to.Store.DeleteThing(ctx, auth.Caller{UserID: must(to.Store.Admin().User(ctx, "zoe"))(t).ID}, found[0],
+			""); err != nil {
 			t.Fatal(err)
 		}
 		for _, at := range []int64{25, int64(3 * n), int64(5 * n)} {
@@ -234,13 +244,16 @@ func TestImportAccount(t *testing.T) {
 		if again.Things+again.Files+again.Images+again.Makes+again.Collections != 0 {
 			t.Errorf("a second import: %+v", again)
 		}
-		for _, want := range []string{"its thing 2, Thing 1 of 1, does not exist on this server", "1 of its 4 things do not exist on this server", "lists 4 of its 5 things, perhaps without drafts", "1 of 2 liked things do not exist on this server"} {
+		for _, want := range []string{"its thing 2, Thing 1 of 1, does not exist on this server",
+			"1 of its 4 things do not exist on this server", "lists 4 of its 5 things, perhaps without drafts",
+			"1 of 2 liked things do not exist on this server"} {
 			if !slices.ContainsFunc(report.Problems, func(p string) bool { return strings.Contains(p, want) }) {
 				t.Errorf("the problems are %q, want %q", report.Problems, want)
 			}
 		}
 
-		before, after := &view{t: t, c: old.Client(token(old, "ada")), name: "ada"}, &view{t: t, c: to.Client(token(to, "lovelace")), name: "lovelace"}
+		before, after := &view{t: t, c: old.Client(token(old, "ada")), name: "ada"},
+			&view{t: t, c: to.Client(token(to, "lovelace")), name: "lovelace"}
 		if diff := cmp.Diff(before.account(lost), after.account(0)); diff != "" {
 			t.Errorf("-old +new\n%s", diff)
 		}
@@ -270,12 +283,14 @@ func TestImportAccount(t *testing.T) {
 				}
 			}
 		}
-		to.Client(to.Token("lovelace", auth.Read)).Query(`{ user(username: "lovelace") { things(first: 3) { nodes { name origin { creator url creatorUrl importedAt } } } } }`, nil, &things)
+		to.Client(to.Token("lovelace", auth.Read)).
+			Query(`{ user(username: "lovelace") { things(first: 3) { nodes { name origin { creator url creatorUrl importedAt } } } } }`, nil, &things)
 		if len(things.User.Things.Nodes) == 0 {
 			t.Error("got no things with an origin")
 		}
 		for _, n := range things.User.Things.Nodes {
-			if o := n.Origin; o.Creator != "ada" || !strings.Contains(o.URL, "/thing:") || !strings.HasSuffix(o.CreatorURL, "/ada") || o.ImportedAt == "" {
+			if o := n.Origin; o.Creator != "ada" || !strings.Contains(o.URL, "/thing:") ||
+				!strings.HasSuffix(o.CreatorURL, "/ada") || o.ImportedAt == "" {
 				t.Errorf("the origin of %s is %+v, want the user and the page in the other service", n.Name, o)
 			}
 		}
@@ -288,7 +303,8 @@ func TestImportAccount(t *testing.T) {
 
 // pair starts a server for the import of accounts of old, on the other engine. run imports the
 // account ada, and calls progress with each line unless it is nil.
-func pair(t *testing.T, old *servertest.Server) (to *servertest.Server, proxy *flaky, run func(progress func(string)) (*account.Report, error)) {
+func pair(t *testing.T, old *servertest.Server) (to *servertest.Server, proxy *flaky, run func(progress func(string)) (
+	*account.Report, error)) {
 	t.Helper()
 	engine := "postgres"
 	if strings.HasSuffix(t.Name(), engine) {
@@ -297,7 +313,8 @@ func pair(t *testing.T, old *servertest.Server) (to *servertest.Server, proxy *f
 	to = servertest.Start(t, engine, func(s *config.Settings) { s.PreviewWorkers = 0 })
 	proxy = newFlaky(t, old)
 	return to, proxy, func(progress func(string)) (*account.Report, error) {
-		c := must(legacyclient.New(proxy.URL, legacyclient.Options{Token: old.Token("ada", auth.Read, auth.Write), AllowPrivate: true}))(t)
+		c := must(legacyclient.New(proxy.URL, legacyclient.Options{Token: old.Token("ada", auth.Read, auth.Write),
+			AllowPrivate: true}))(t)
 		return account.Import(t.Context(), to.Store, c, "ada", progress)
 	}
 }
@@ -307,7 +324,8 @@ func pair(t *testing.T, old *servertest.Server) (to *servertest.Server, proxy *f
 func TestImportAfterAMissingImage(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, old *servertest.Server) {
 		ctx := t.Context()
-		o := &oldAccount{t: t, s: old, stl: servertest.Mesh(t, "hschendel_simple_bin.stl"), png: servertest.Mesh(t, "lib3mf_thumbnail.png")}
+		o := &oldAccount{t: t, s: old, stl: servertest.Mesh(t, "hschendel_simple_bin.stl"),
+			png: servertest.Mesh(t, "lib3mf_thumbnail.png")}
 		ada := o.user("ada")
 		o.make(ada, o.thing(o.user("zoe"), 0), "Make", "one.png", "two.png")
 		to, proxy, run := pair(t, old)
@@ -335,10 +353,12 @@ func TestImportAfterAMissingImage(t *testing.T) {
 		there := &view{t: t, c: to.Client(to.Token("ada", auth.Read)), name: "ada"}
 		id := int64(there.list("/users/ada/copies")[0]["id"].(float64))
 		file := must(to.Store.Uploads.Upload(ctx, here, uploads.NewUpload{Name: "two.png", Bytes: bytes.NewReader(o.png)}))(t)
-		must(to.Store.Finalize(ctx, here, []models.FinalizeFile{{ID: file.ID}}, models.Target{Type: models.OnMake, ID: id}))(t)
+		must(to.Store.Finalize(ctx, here, []models.FinalizeFile{{ID: file.ID}},
+			models.Target{Type: models.OnMake, ID: id}))(t)
 
 		second := must(run(nil))(t)
-		if second.Images != 1 || slices.ContainsFunc(second.Problems, func(p string) bool { return strings.Contains(p, "two.png") }) {
+		if second.Images != 1 || slices.ContainsFunc(second.Problems,
+			func(p string) bool { return strings.Contains(p, "two.png") }) {
 			t.Errorf("recorded %d images, want 1; the problems are %q, want none with two.png", second.Images, second.Problems)
 		}
 		if !slices.ContainsFunc(second.Problems, func(p string) bool { return strings.Contains(p, "one.png") }) {
@@ -351,7 +371,8 @@ func TestImportAfterAMissingImage(t *testing.T) {
 // succeeded.
 func TestImportCountsWhatItFound(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, old *servertest.Server) {
-		o := &oldAccount{t: t, s: old, stl: servertest.Mesh(t, "hschendel_simple_bin.stl"), png: servertest.Mesh(t, "lib3mf_thumbnail.png")}
+		o := &oldAccount{t: t, s: old, stl: servertest.Mesh(t, "hschendel_simple_bin.stl"),
+			png: servertest.Mesh(t, "lib3mf_thumbnail.png")}
 		ada := o.user("ada")
 		for i := range 3 {
 			o.thing(ada, i)
@@ -481,7 +502,8 @@ func simple(v any) any {
 	case map[string]any:
 		for key, value := range v {
 			switch {
-			case key == "id" || key == "creator" || strings.HasPrefix(key, "thumbnail") || key == "preview_image" || key == "sizes" || key == "default_image",
+			case key == "id" || key == "creator" || strings.HasPrefix(key, "thumbnail") || key == "preview_image" ||
+				key == "sizes" || key == "default_image",
 				strings.HasSuffix(key, "url"), strings.HasSuffix(key, "count"), key == "zip_data":
 				delete(v, key)
 			default:

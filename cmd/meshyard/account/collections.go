@@ -32,7 +32,8 @@ func (im *importing) collection(ctx context.Context, id int64) error {
 		if len(left) > 0 {
 			here = left[0]
 		} else {
-			created, err := im.store.Collections.CreateCollection(ctx, im.caller, collections.NewCollection{Name: c.Name, Description: c.Description})
+			created, err := im.store.Collections.CreateCollection(ctx, im.caller, collections.NewCollection{Name: c.Name,
+				Description: c.Description})
 			if err != nil {
 				return err
 			}
@@ -71,12 +72,14 @@ func (im *importing) collection(ctx context.Context, id int64) error {
 		im.problem("collection %d, %s: %d of its %d things do not exist on this server", id, c.Name, missing, len(ids))
 	}
 	if c.Count > len(ids) {
-		im.problem("collection %d, %s: the service lists %d of its %d things, perhaps without drafts", id, c.Name, len(ids), c.Count)
+		im.problem("collection %d, %s: the service lists %d of its %d things, perhaps without drafts", id, c.Name, len(ids),
+			c.Count)
 	}
 	if !isNew {
 		return nil
 	}
-	return im.source.Record(ctx, "collections", id, here, importer.ImportDates{Created: c.Added.Time, Modified: c.Modified.Time})
+	return im.source.Record(ctx, "collections", id, here, importer.ImportDates{Created: c.Added.Time,
+		Modified: c.Modified.Time})
 }
 
 // likes imports the likes of things that were imported.

@@ -12,14 +12,18 @@ import (
 
 // images uploads the images of a thing and returns their IDs. It skips renderings of the thing's
 // models, which this server generates itself.
-func (im *importing) images(ctx context.Context, t *legacyclient.Thing, files []legacyclient.File) (ids []int64, err error) {
+func (im *importing) images(ctx context.Context, t *legacyclient.Thing,
+	files []legacyclient.File) (ids []int64, err error) {
 	var images []image
 	if err := im.client.JSON(ctx, fmt.Sprintf("/things/%d/images", t.ID), &images); err != nil {
 		return nil, err
 	}
 	originals := originals(t, images)
 	for i, m := range images {
-		if slices.ContainsFunc(files, func(f legacyclient.File) bool { return f.DefaultImage != nil && f.DefaultImage.ID == m.ID }) {
+		if slices.ContainsFunc(files, func(f legacyclient.File) bool {
+			return f.DefaultImage != nil &&
+				f.DefaultImage.ID == m.ID
+		}) {
 			continue
 		}
 		if originals[i] == "" {

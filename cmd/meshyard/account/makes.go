@@ -68,14 +68,16 @@ func (im *importing) attach(ctx context.Context, id, here int64, m *image, rank 
 	if err != nil {
 		return 0, err
 	}
-	_, err = im.store.Finalize(ctx, im.caller, []models.FinalizeFile{{ID: file, Rank: &rank}}, models.Target{Type: models.OnMake, ID: here})
+	_, err = im.store.Finalize(ctx, im.caller, []models.FinalizeFile{{ID: file, Rank: &rank}},
+		models.Target{Type: models.OnMake, ID: here})
 	return file, err
 }
 
 // imagesOf returns the images of a make that this server has. left contains those that an
 // interrupted run attached but did not record: their file IDs by name. recorded contains the file
 // IDs of recorded images by the image ID in the other service.
-func (im *importing) imagesOf(ctx context.Context, makeID int64, images []image) (left map[string]int64, recorded map[int64]int64, err error) {
+func (im *importing) imagesOf(ctx context.Context, makeID int64,
+	images []image) (left map[string]int64, recorded map[int64]int64, err error) {
 	var ids []int64
 	for _, m := range images {
 		ids = append(ids, m.ID)
@@ -115,7 +117,8 @@ func (im *importing) createMake(ctx context.Context, id int64) (int64, error) {
 	case len(left) > 0:
 		here = left[0]
 	case thing != 0:
-		made, _, err := im.store.Makes.CreateMake(ctx, im.caller, makes.NewMake{ThingID: thing, Name: name, Description: m.Description})
+		made, _, err := im.store.Makes.CreateMake(ctx, im.caller, makes.NewMake{ThingID: thing, Name: name,
+			Description: m.Description})
 		if err != nil {
 			return 0, err
 		}

@@ -92,7 +92,8 @@ func (im *importing) left(ctx context.Context, t *legacyclient.Thing, files []le
 }
 
 // create creates a thing and adds the times of its files to dates.
-func (im *importing) create(ctx context.Context, t *legacyclient.Thing, files []legacyclient.File, dates map[int64]time.Time) (int64, error) {
+func (im *importing) create(ctx context.Context, t *legacyclient.Thing, files []legacyclient.File,
+	dates map[int64]time.Time) (int64, error) {
 	var uploads []models.FinalizeFile
 	for _, f := range files {
 		id, err := im.file(ctx, &f, bool(t.IsPublished))
@@ -118,8 +119,10 @@ func (im *importing) create(ctx context.Context, t *legacyclient.Thing, files []
 		uploads = append(uploads, models.FinalizeFile{ID: id, Rank: &rank})
 	}
 	n := models.NewThing{
-		Name: t.Name, LicenseID: string(im.license(t)), Origin: im.origin(t), Description: t.Description, Instructions: t.Instructions,
-		IsWIP: bool(t.IsWIP), IsRemix: bool(t.IsDerivative), IsNSFW: bool(t.IsNSFW), IsAI: bool(t.IsAI), Files: uploads,
+		Name: t.Name, LicenseID: string(im.license(t)), Origin: im.origin(t), Description: t.Description,
+		Instructions: t.Instructions,
+		IsWIP:        bool(t.IsWIP), IsRemix: bool(t.IsDerivative), IsNSFW: bool(t.IsNSFW), IsAI: bool(t.IsAI),
+		Files: uploads,
 	}
 	if parts := bytes.TrimSpace(t.DetailsParts); len(parts) > 2 && parts[0] == '[' {
 		n.DetailsParts = string(parts)
@@ -205,7 +208,8 @@ func (im *importing) file(ctx context.Context, f *legacyclient.File, public bool
 
 // upload uploads the bytes from the first URL that returns them. size and md5 are those that the
 // service reports, or -1 and "" if it reports none.
-func (im *importing) upload(ctx context.Context, name string, size int64, md5 string, urls ...string) (id int64, err error) {
+func (im *importing) upload(ctx context.Context, name string, size int64, md5 string,
+	urls ...string) (id int64, err error) {
 	err = fmt.Errorf("%w: there is no URL", errOther)
 	for _, address := range urls {
 		if address == "" {
@@ -222,7 +226,8 @@ func (im *importing) upload(ctx context.Context, name string, size int64, md5 st
 			}
 			if size >= 0 && got.size != size || md5 != "" && got.md5() != md5 {
 				err := im.store.Uploads.DeletePendingUpload(ctx, im.caller, f.ID)
-				return errors.Join(fmt.Errorf("%w: got %d bytes with the MD5 %s, want %d and %s", errOther, got.size, got.md5(), size, md5), err)
+				return errors.Join(fmt.Errorf("%w: got %d bytes with the MD5 %s, want %d and %s", errOther, got.size, got.md5(),
+					size, md5), err)
 			}
 			id = f.ID
 			return nil

@@ -42,7 +42,8 @@ func (a *archives) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case !caller.Known() && webpage.IsVisit(r):
 		// Not to the archive itself, which would leave the browser on the sign-in page.
-		http.Redirect(w, r, urls.BaseOf(r.Context(), a.server.Settings.BaseURL)+"/login?"+url.Values{"next": {"/settings"}}.Encode(), http.StatusSeeOther)
+		http.Redirect(w, r, urls.BaseOf(r.Context(),
+			a.server.Settings.BaseURL)+"/login?"+url.Values{"next": {"/settings"}}.Encode(), http.StatusSeeOther)
 		return
 	case bearer.Token(r) == "" && !a.server.fromOwnPage(r):
 		http.Redirect(w, r, urls.BaseOf(r.Context(), a.server.Settings.BaseURL)+"/settings", http.StatusSeeOther)
@@ -62,7 +63,8 @@ func (a *archives) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer archive.Close()
 	h := w.Header()
 	h.Set("Content-Type", "application/zip")
-	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": archive.Username + ".zip"}))
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": archive.Username +
+		".zip"}))
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(http.StatusOK) // the log would have no status for HEAD
 	if r.Method == http.MethodHead {
@@ -76,7 +78,8 @@ func (a *archives) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler) // closes the connection, so that the client notices
 	}
 	if len(m.Missing) > 0 {
-		a.server.Logger.ErrorContext(ctx, "contents of an archive of a user are missing from the bucket or damaged", "sha256", m.Missing)
+		a.server.Logger.ErrorContext(ctx, "contents of an archive of a user are missing from the bucket or damaged", "sha256",
+			m.Missing)
 	}
 }
 
@@ -92,7 +95,8 @@ func (a *archives) caller(r *http.Request) (auth.Caller, error) {
 		return auth.Caller{}, err
 	}
 	if !ok && !webpage.IsVisit(r) {
-		return auth.Caller{}, &models.Error{Code: models.Unauthenticated, Message: "an access token or signing in is required"}
+		return auth.Caller{}, &models.Error{Code: models.Unauthenticated,
+			Message: "an access token or signing in is required"}
 	}
 	telemetry.SetCaller(r.Context(), who.UserID, 0)
 	return who.Caller, nil

@@ -56,7 +56,8 @@ func (a *Server) explainLost(ctx context.Context, err error) error {
 		return err
 	}
 	a.Logger.ErrorContext(ctx, "the content of a file is missing from the bucket", "error", err.Error())
-	return &models.Error{Code: models.NotFound, Message: "the content of this file is missing from the storage of the server"}
+	return &models.Error{Code: models.NotFound,
+		Message: "the content of this file is missing from the storage of the server"}
 }
 
 // signatureOf returns what a kind of URL permits.

@@ -22,14 +22,16 @@ func CheckSettings(s config.Settings) error {
 			return err
 		}
 		nobody := func(context.Context, string) (auth.Caller, error) { return auth.Caller{}, nil }
-		if _, err := g.Handler(graphqlhttp.Options{Hardened: s.Hardened, Documents: documents, Authenticate: nobody}); err != nil {
+		if _, err := g.Handler(graphqlhttp.Options{Hardened: s.Hardened, Documents: documents,
+			Authenticate: nobody}); err != nil {
 			return &config.InvalidError{Err: fmt.Errorf("--documents %s: %w", s.Documents, err)}
 		}
 	}
 	if _, err := webpage.NewSite(s.SiteName, s.SiteColor, s.SiteLogo, s.SiteFolder); err != nil {
 		return &config.InvalidError{Err: err}
 	}
-	if converter, err := cadConverter(s.CADConverter); err == nil && converter != nil && s.Roles.Has(config.RolePreviews) && s.PreviewWorkers > 0 {
+	if converter, err := cadConverter(s.CADConverter); err == nil && converter != nil &&
+		s.Roles.Has(config.RolePreviews) && s.PreviewWorkers > 0 {
 		if err := converter.Check(); err != nil {
 			return &config.InvalidError{Err: fmt.Errorf("--cad-converter: %w", err)}
 		}

@@ -35,7 +35,10 @@ func Documents(s config.Settings, g *graph.Graph) ([]graphqlhttp.Document, error
 	if err != nil {
 		return nil, &config.InvalidError{Err: fmt.Errorf("--documents: %w", err)}
 	}
-	files = slices.DeleteFunc(files, func(f os.DirEntry) bool { return f.IsDir() || !strings.HasSuffix(f.Name(), ".graphql") })
+	files = slices.DeleteFunc(files, func(f os.DirEntry) bool {
+		return f.IsDir() ||
+			!strings.HasSuffix(f.Name(), ".graphql")
+	})
 	if len(files) == 0 {
 		return nil, &config.InvalidError{Err: fmt.Errorf("--documents: no file in %s ends in .graphql", s.Documents)}
 	}

@@ -87,8 +87,10 @@ func (a *Server) scan(ctx context.Context, name string) {
 	case err != nil:
 		a.logScan(ctx, "a library was not scanned", err)
 	default:
-		a.Logger.Info("scanned a library", "library", name, "files", counts.FilesFound, "things_added", counts.ThingsAdded, "files_added", counts.FilesAdded,
-			"files_changed", counts.FilesChanged, "files_moved", counts.FilesMoved, "files_missing", counts.FilesMissing, "took", time.Since(started).String())
+		a.Logger.Info("scanned a library", "library", name, "files", counts.FilesFound, "things_added", counts.ThingsAdded,
+			"files_added", counts.FilesAdded,
+			"files_changed", counts.FilesChanged, "files_moved", counts.FilesMoved, "files_missing", counts.FilesMissing, "took",
+			time.Since(started).String())
 	}
 }
 

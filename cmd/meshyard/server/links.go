@@ -16,7 +16,8 @@ import (
 func linkOptions(s config.Settings) link.Options {
 	o := link.Options{AllowPrivate: s.LinkAllowPrivate}
 	if s.LinkLimit > 0 {
-		o.Open = reader.New(reader.Options{AllowPrivate: s.LinkAllowPrivate, UserAgent: "Meshyard/" + s.Version, MaxBytes: int64(s.LinkLimit), MaxFiles: cmp.Or(s.ThingFiles, models.DefaultThingFiles)})
+		o.Open = reader.New(reader.Options{AllowPrivate: s.LinkAllowPrivate, UserAgent: "Meshyard/" + s.Version,
+			MaxBytes: int64(s.LinkLimit), MaxFiles: cmp.Or(s.ThingFiles, models.DefaultThingFiles)})
 	}
 	return o
 }

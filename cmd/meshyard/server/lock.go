@@ -13,7 +13,8 @@ import (
 
 // Lock acquires the lock of the database of the settings, and returns the marker of an operation
 // that was interrupted, or nil. by is the command that acquires it.
-func Lock(ctx context.Context, s config.Settings, mode dblock.Mode, by string) (*dblock.Lock, *dblock.Unfinished, error) {
+func Lock(ctx context.Context, s config.Settings, mode dblock.Mode,
+	by string) (*dblock.Lock, *dblock.Unfinished, error) {
 	if path, ok := database.File(s.DatabaseURL); ok && path != "" {
 		if err := makeFolder(filepath.Dir(path)); err != nil {
 			return nil, nil, err

@@ -30,7 +30,8 @@ func (a *Server) enqueue(ctx context.Context, tx bun.Tx, work models.Work) error
 		return a.queue.FinishUpdate(ctx, tx.Tx, work.FinishUpdate, work.At)
 	case work.Mail != nil:
 		m := work.Mail
-		return a.queue.SendMail(ctx, tx.Tx, jobs.Mail{Purpose: string(m.Purpose), Name: m.Name, Email: m.Email, UserID: m.UserID, InvitationID: m.InvitationID, Language: language.From(ctx).Code})
+		return a.queue.SendMail(ctx, tx.Tx, jobs.Mail{Purpose: string(m.Purpose), Name: m.Name, Email: m.Email,
+			UserID: m.UserID, InvitationID: m.InvitationID, Language: language.From(ctx).Code})
 	}
 	return a.queue.ExpireUpload(ctx, tx.Tx, work.ExpireUpload, work.At)
 }
@@ -44,7 +45,8 @@ func (a *Server) sendMail(ctx context.Context, m jobs.Mail) error {
 		return err
 	}
 	ctx = language.With(ctx, m.Language) // also for the jobs that WriteEmails enqueues
-	emails, err := a.Store.Account.WriteEmails(ctx, models.Mail{Purpose: models.LinkPurpose(m.Purpose), Name: m.Name, Email: m.Email, UserID: m.UserID, InvitationID: m.InvitationID})
+	emails, err := a.Store.Account.WriteEmails(ctx, models.Mail{Purpose: models.LinkPurpose(m.Purpose), Name: m.Name,
+		Email: m.Email, UserID: m.UserID, InvitationID: m.InvitationID})
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,8 @@ func (a *Server) forPrograms(bytes blobs.Handler, addresses urls.Builder) http.H
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		o, ok := addresses.Opened(r.PathValue("token"), time.Now())
 		if !ok {
-			bytes.Fail(w, r, &models.Error{Code: apierror.NotFound, Message: "the link has expired or is not valid: choose the program again on the page of the file"})
+			bytes.Fail(w, r, &models.Error{Code: apierror.NotFound,
+				Message: "the link has expired or is not valid: choose the program again on the page of the file"})
 			return
 		}
 		one := bytes

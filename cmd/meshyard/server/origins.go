@@ -27,7 +27,8 @@ func (a *Server) allowSocket(r *http.Request) bool {
 func (a *Server) ownOrigin(r *http.Request, origin string) bool {
 	base, err := url.Parse(a.Settings.BaseURL)
 	from, fromErr := url.Parse(origin)
-	return err == nil && fromErr == nil && (strings.EqualFold(from.Host, r.Host) || from.Scheme == base.Scheme && strings.EqualFold(from.Host, base.Host))
+	return err == nil && fromErr == nil && (strings.EqualFold(from.Host, r.Host) || from.Scheme == base.Scheme &&
+		strings.EqualFold(from.Host, base.Host))
 }
 
 // withOwnBase makes the URLs in a response begin with the address that the client uses, if the base
@@ -38,7 +39,8 @@ func (a *Server) withOwnBase(next http.Handler) http.Handler {
 	}
 	machine, err := os.Hostname()
 	if err != nil {
-		a.Logger.Warn("the name of this machine is not known, so clients need its IP address or --base-url", "error", err.Error())
+		a.Logger.Warn("the name of this machine is not known, so clients need its IP address or --base-url", "error",
+			err.Error())
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if base, ok := urls.Own(r, machine); ok {
@@ -57,12 +59,16 @@ func crossOrigin(next http.Handler, origins config.Origins) http.Handler {
 	}
 	options := cors.Options{
 		AllowedOrigins: []string{"*"},
-		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
+		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch,
+			http.MethodDelete},
 		AllowedHeaders: []string{"*"},
 		ExposedHeaders: []string{
-			"Accept-Ranges", "Allow", "Content-Disposition", "Content-Range", "Deprecation", "ETag", "Link", "Location", "RateLimit", "RateLimit-Policy",
-			"Retry-After", "Sunset", "Total-Count", "Tus-Checksum-Algorithm", "Tus-Extension", "Tus-Max-Size", "Tus-Resumable", "Tus-Version",
-			"Upload-Concat", "Upload-Defer-Length", "Upload-Expires", "Upload-File-Id", "Upload-Length", "Upload-Metadata", "Upload-Offset",
+			"Accept-Ranges", "Allow", "Content-Disposition", "Content-Range", "Deprecation", "ETag", "Link", "Location",
+			"RateLimit", "RateLimit-Policy",
+			"Retry-After", "Sunset", "Total-Count", "Tus-Checksum-Algorithm", "Tus-Extension", "Tus-Max-Size", "Tus-Resumable",
+			"Tus-Version",
+			"Upload-Concat", "Upload-Defer-Length", "Upload-Expires", "Upload-File-Id", "Upload-Length", "Upload-Metadata",
+			"Upload-Offset",
 			"WWW-Authenticate", "X-Error", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id",
 		},
 		MaxAge: 600,

@@ -25,7 +25,8 @@ func (a *Server) renditions(bytes blobs.Handler) http.Handler {
 		if err != nil {
 			return blobs.Blob{}, explainInvalidSignature(err, by)
 		}
-		return blobs.Blob{Key: key, Name: part.Name, ContentType: part.ContentType, ETag: tag + "-" + part.Name, Fixed: true}, nil
+		return blobs.Blob{Key: key, Name: part.Name, ContentType: part.ContentType, ETag: tag + "-" + part.Name,
+			Fixed: true}, nil
 	}
 	// Do not redirect to S3: the Content-Security-Policy of the pages allows requests only to this
 	// server.

@@ -44,7 +44,8 @@ func (a *Server) lateWork(ctx context.Context) (findings []string, err error) {
 			return nil, err
 		}
 		if oldest > lateAfter {
-			findings = append(findings, fmt.Sprintf("%d %s wait, the oldest for %s: start %s (--roles)", due, q.work, oldest.Round(time.Second), q.remedy))
+			findings = append(findings, fmt.Sprintf("%d %s wait, the oldest for %s: start %s (--roles)", due, q.work,
+				oldest.Round(time.Second), q.remedy))
 		}
 	}
 	return findings, nil

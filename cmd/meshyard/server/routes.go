@@ -123,14 +123,16 @@ func (a *Server) site(ctx context.Context) (http.Handler, error) {
 		return nil, fmt.Errorf("signing key: %w", err)
 	}
 	addresses := urls.Builder{Base: a.Settings.BaseURL, Key: signing.Key(key)}
-	g := graph.New(&graph.Resolver{Store: a.Store, URLs: addresses, AnonymousRead: a.Settings.AnonymousRead, Programs: slicerlink.With(a.Settings.OpenIn)})
+	g := graph.New(&graph.Resolver{Store: a.Store, URLs: addresses, AnonymousRead: a.Settings.AnonymousRead,
+		Programs: slicerlink.With(a.Settings.OpenIn)})
 	h, err := a.handlers(ctx, g, addresses)
 	if err != nil {
 		return nil, err
 	}
 	mux := http.NewServeMux()
 	calls := a.limiters.New("calls", a.Settings.RateLimit)
-	for _, r := range a.routes(h, a.limits(calls, accountOfCall, uncompressed), a.limits(calls, a.accountOfPage, uncompressed)) {
+	for _, r := range a.routes(h, a.limits(calls, accountOfCall, uncompressed),
+		a.limits(calls, a.accountOfPage, uncompressed)) {
 		if r.limits != nil {
 			r.handler = r.limits(r.handler, r.refusal)
 		}

@@ -66,7 +66,8 @@ func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Du
 		return errors.Join(err, listener.Close())
 	}
 	a.Logger.Info("serving", "address", listener.Addr().String(), "base_url", a.Settings.BaseURL)
-	if host, _, err := net.SplitHostPort(a.Settings.Listen); a.Settings.BaseURLIsDefault && err == nil && host != "localhost" {
+	if host, _, err := net.SplitHostPort(a.Settings.Listen); a.Settings.BaseURLIsDefault && err == nil &&
+		host != "localhost" {
 		if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
 			a.Logger.Info("--base-url is not set: clients on other computers can use an IP address of this machine, and for another name or a proxy set it")
 		}

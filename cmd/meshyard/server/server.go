@@ -190,7 +190,8 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 	if a.bucket, err = bucket.Open(ctx, a.Settings.BucketURL); err != nil {
 		return startError("--bucket-url", a.Settings.BucketURL, err)
 	}
-	if err := a.bucket.Deliver(ctx, bucket.Delivery{Stream: !a.Settings.BucketRedirect, PublicURL: a.Settings.BucketPublicURL}); err != nil {
+	if err := a.bucket.Deliver(ctx, bucket.Delivery{Stream: !a.Settings.BucketRedirect,
+		PublicURL: a.Settings.BucketPublicURL}); err != nil {
 		return startError("--bucket-public-url", a.Settings.BucketPublicURL, err)
 	}
 	a.bucket.ServeLibraries(libraryFolders(a.Settings))
@@ -217,7 +218,8 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 		return err
 	}
 	a.Store = catalogue.New(a.db, a.bucket, catalogue.Options{Options: models.Options{
-		UploadLimit: int64(a.Settings.UploadLimit), ImageLimit: config.ImageLimit, PendingTTL: a.Settings.PendingTTL, KeepDeleted: a.Settings.KeepDeleted, ThingFiles: a.Settings.ThingFiles,
+		UploadLimit: int64(a.Settings.UploadLimit), ImageLimit: config.ImageLimit, PendingTTL: a.Settings.PendingTTL,
+		KeepDeleted: a.Settings.KeepDeleted, ThingFiles: a.Settings.ThingFiles,
 		Quotas: models.Quotas{
 			Bytes: int64(a.Settings.QuotaBytes), Pending: int64(a.Settings.QuotaPending), Things: int64(a.Settings.QuotaThings),
 			Makes: int64(a.Settings.QuotaMakes), Comments: int64(a.Settings.QuotaComments),
@@ -230,7 +232,8 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 		Events: models.Events{
 			Uploaded: a.metrics.Upload, Downloaded: a.metrics.Download, Previewed: a.metrics.Preview,
 		},
-	}, Libraries: libraryOptions(a.Settings), Links: linkOptions(a.Settings), Printers: a.printers(), Webhooks: a.webhooks()}, a.enqueue)
+	}, Libraries: libraryOptions(a.Settings), Links: linkOptions(a.Settings), Printers: a.printers(),
+		Webhooks: a.webhooks()}, a.enqueue)
 	if url := a.Settings.DatabaseReplicaURL; url != "" {
 		if err := a.db.OpenReplica(ctx, url, a.Store.Cluster.Positions()); err != nil {
 			return startError("--database-replica-url", url, err)
@@ -254,7 +257,8 @@ func (a *Server) prepare(ctx context.Context, migrations bool) error {
 	}
 	if !migrations {
 		if len(pending) > 0 {
-			err = fmt.Errorf("the database is not up to date: migrations %s are missing: run meshyard migrate", strings.Join(pending, ", "))
+			err = fmt.Errorf("the database is not up to date: migrations %s are missing: run meshyard migrate",
+				strings.Join(pending, ", "))
 		}
 		return err
 	}
@@ -319,7 +323,8 @@ func (a *Server) Diagnose(ctx context.Context) ([]string, error) {
 	failing, err := a.failingJobs(ctx)
 	for _, f := range failing {
 		cause := strings.Join(strings.Fields(f.Error), " ")
-		findings = append(findings, fmt.Sprintf("background jobs fail: %s (%d), the newest with: %.300s", f.Kind, f.Jobs, cause))
+		findings = append(findings, fmt.Sprintf("background jobs fail: %s (%d), the newest with: %.300s", f.Kind, f.Jobs,
+			cause))
 	}
 	return findings, err
 }

@@ -36,7 +36,8 @@ func (a *Server) signIn(key signing.Key, webPages webpage.Options) http.Handler 
 		look.Accent, look.Text = theme.Accent, theme.Text
 	}
 	return signin.Handler(signin.Options{
-		BaseURL: a.Settings.BaseURL, BaseIsDefault: a.Settings.BaseURLIsDefault, Logger: a.Logger, Key: key, Store: accounts{a.Store.Account}, Provider: a.provider, Limits: a.limiters,
+		BaseURL: a.Settings.BaseURL, BaseIsDefault: a.Settings.BaseURLIsDefault, Logger: a.Logger, Key: key,
+		Store: accounts{a.Store.Account}, Provider: a.provider, Limits: a.limiters,
 		Missing: func(w http.ResponseWriter, r *http.Request) {
 			if webpage.IsVisit(r) {
 				webPages.NotFound(w, r)
@@ -71,7 +72,8 @@ func (a accounts) Tokens(ctx context.Context, caller auth.Caller) ([]signin.Toke
 	}
 	tokens := make([]signin.Token, len(rows))
 	for i, t := range rows {
-		tokens[i] = signin.Token{ID: t.ID, Name: t.Name, Scopes: t.ScopeList(), CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, LastUsedAt: t.LastUsedAt}
+		tokens[i] = signin.Token{ID: t.ID, Name: t.Name, Scopes: t.ScopeList(), CreatedAt: t.CreatedAt,
+			ExpiresAt: t.ExpiresAt, LastUsedAt: t.LastUsedAt}
 		if app := applications[t.ApplicationID]; app != nil {
 			tokens[i].Application = app.Name
 		}
@@ -81,7 +83,8 @@ func (a accounts) Tokens(ctx context.Context, caller auth.Caller) ([]signin.Toke
 
 // CreateToken creates an access token of the caller's user and returns it.
 func (a accounts) CreateToken(ctx context.Context, caller auth.Caller, n signin.NewToken) (string, error) {
-	secret, _, err := a.Store.CreateToken(ctx, caller, account.NewToken{Name: n.Name, Scopes: n.Scopes, ExpiresAt: n.ExpiresAt})
+	secret, _, err := a.Store.CreateToken(ctx, caller, account.NewToken{Name: n.Name, Scopes: n.Scopes,
+		ExpiresAt: n.ExpiresAt})
 	return secret, err
 }
 
@@ -99,7 +102,8 @@ func (a accounts) Link(ctx context.Context, secret string) (signin.Link, error) 
 
 // Register creates an account and returns the user's ID.
 func (a accounts) Register(ctx context.Context, r signin.Registration) (userID int64, err error) {
-	return a.Store.Register(ctx, account.Registration{Secret: r.Secret, Username: r.Username, Email: r.Email, Password: r.Password})
+	return a.Store.Register(ctx, account.Registration{Secret: r.Secret, Username: r.Username, Email: r.Email,
+		Password: r.Password})
 }
 
 // RequestSignUp queues a mail with a link to create an account.
@@ -141,10 +145,12 @@ func newProvider(s config.Settings) *oidc.Provider {
 		return nil
 	}
 	return &oidc.Provider{
-		Issuer: s.OIDCIssuer, ClientID: s.OIDCClientID, ClientSecret: s.OIDCClientSecret, RedirectURL: signin.CallbackURL(s.BaseURL), Scopes: s.OIDCScopes,
+		Issuer: s.OIDCIssuer, ClientID: s.OIDCClientID, ClientSecret: s.OIDCClientSecret,
+		RedirectURL: signin.CallbackURL(s.BaseURL), Scopes: s.OIDCScopes,
 		Rules: oidc.Rules{
-			UsernameClaim: s.OIDCUsernameClaim, NameClaim: s.OIDCNameClaim, EmailClaim: s.OIDCEmailClaim, AllowUnverifiedEmail: s.OIDCAllowUnverifiedEmail,
-			GroupsClaim: s.OIDCGroupsClaim, AllowedGroups: s.OIDCAllowedGroups, AllowedDomains: s.OIDCAllowedDomains,
+			UsernameClaim: s.OIDCUsernameClaim, NameClaim: s.OIDCNameClaim, EmailClaim: s.OIDCEmailClaim,
+			AllowUnverifiedEmail: s.OIDCAllowUnverifiedEmail,
+			GroupsClaim:          s.OIDCGroupsClaim, AllowedGroups: s.OIDCAllowedGroups, AllowedDomains: s.OIDCAllowedDomains,
 			RoleClaim: s.OIDCRoleClaim, Administrators: s.OIDCAdministrators, Moderators: s.OIDCModerators,
 		},
 	}
@@ -175,7 +181,8 @@ func (a *Server) withCaller(ctx context.Context, r *http.Request) context.Contex
 		err = &models.Error{Code: models.Unauthenticated, Message: "the session ended: sign in again"}
 	case user != signin.AnyUser && user != who.Username && user != signin.UserPrefix+strconv.FormatInt(who.UserID, 10):
 		who = auth.SignedIn{}
-		err = &models.Error{Code: models.Unauthenticated, Message: "another user has signed in in this browser: reload the page"}
+		err = &models.Error{Code: models.Unauthenticated,
+			Message: "another user has signed in in this browser: reload the page"}
 	}
 	return auth.WithCaller(ctx, who.Caller, err)
 }
@@ -260,7 +267,8 @@ const maxRefusedIDTokens = 100
 
 // providerDown is the error of an ID token that cannot be verified.
 var providerDown = &models.Error{
-	Code: apierror.Unavailable, RetryAfter: outage.RetryAfter, Message: "the OpenID provider is unavailable: try again in a few seconds",
+	Code: apierror.Unavailable, RetryAfter: outage.RetryAfter,
+	Message: "the OpenID provider is unavailable: try again in a few seconds",
 }
 
 // authenticate returns the caller of a token, which is an access token of this server or an ID
@@ -276,7 +284,8 @@ func (a *Server) authenticate(ctx context.Context, token string) (auth.Caller, e
 	if wait, ok := a.idTokens.Allow(ctx, network); !ok {
 		return auth.Caller{}, &models.Error{
 			Code: models.RateLimited, Limit: maxRefusedIDTokens, RetryAfter: wait,
-			Message: fmt.Sprintf("more than %d ID tokens from this network were rejected within 5 minutes: wait %s", maxRefusedIDTokens, wait),
+			Message: fmt.Sprintf("more than %d ID tokens from this network were rejected within 5 minutes: wait %s",
+				maxRefusedIDTokens, wait),
 		}
 	}
 	caller, err := a.Store.Account.AuthenticateBearer(ctx, token, a.provider.Verify)

@@ -39,13 +39,16 @@ func TestStartErrorHidesPasswords(t *testing.T) {
 			continue
 		}
 		got := startError("--database-url", value, err).Error()
-		if !strings.HasPrefix(got, "--database-url") || !strings.Contains(got, want) || strings.Contains(got, "secret") || strings.Contains(got, "word@") {
+		if !strings.HasPrefix(got, "--database-url") || !strings.Contains(got, want) || strings.Contains(got, "secret") ||
+			strings.Contains(got, "word@") {
 			t.Errorf("%s: got %q, want an error that contains %q and no part of the password", value, got, want)
 		}
 	}
-	for _, value := range []string{"s3://key:topsecret/word@models?region=x", "s3://key:%zztopsecret@models", "file://%zztopsecret"} {
+	for _, value := range []string{"s3://key:topsecret/word@models?region=x", "s3://key:%zztopsecret@models",
+		"file://%zztopsecret"} {
 		_, err := bucket.Open(t.Context(), value)
-		if got := startError("--bucket-url", value, err).Error(); err == nil || strings.Contains(got, "secret") || !strings.HasPrefix(got, "--bucket-url") || !strings.Contains(got, "percent-encoded") {
+		if got := startError("--bucket-url", value, err).Error(); err == nil || strings.Contains(got, "secret") ||
+			!strings.HasPrefix(got, "--bucket-url") || !strings.Contains(got, "percent-encoded") {
 			t.Errorf("%s: got %q, want an error without the value", value, got)
 		}
 	}

@@ -32,7 +32,8 @@ func (a *Server) watch(ctx context.Context, dir string, changed func()) {
 	defer watcher.Close()
 	w := &watching{Watcher: watcher}
 	if err := w.below(ctx, dir); err != nil && ctx.Err() == nil {
-		a.Logger.Warn("not all folders of a library are watched, only scanned at an interval", "folder", dir, "error", err.Error())
+		a.Logger.Warn("not all folders of a library are watched, only scanned at an interval", "folder", dir, "error",
+			err.Error())
 	}
 	pending := time.NewTimer(time.Hour)
 	pending.Stop()

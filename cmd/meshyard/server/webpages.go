@@ -29,14 +29,20 @@ import (
 // reservedNames are the first segments of paths that the server uses or may use in the future. They
 // are not allowed as usernames, because a user's page is at /NAME.
 var reservedNames = []string{
-	"about", "account", "ads.txt", "api", "apple-touch-icon.png", "apps", "assets", "banner", "blobs", "blog", "browserconfig.xml",
-	"categories", "category", "changelogs", "collection", "collections", "comments", "confirm", "contact", "copies", "dashboard",
-	"developers", "docs", "download", "downloads", "email", "events", "explore", "favicon.ico", "featured", "feed", "feed.xml",
+	"about", "account", "ads.txt", "api", "apple-touch-icon.png", "apps", "assets", "banner", "blobs", "blog",
+	"browserconfig.xml",
+	"categories", "category", "changelogs", "collection", "collections", "comments", "confirm", "contact", "copies",
+	"dashboard",
+	"developers", "docs", "download", "downloads", "email", "events", "explore", "favicon.ico", "featured", "feed",
+	"feed.xml",
 	"files", "gallery", "glb", "graphiql", "graphql", "groups", "grouptopics", "healthz", "help", "home", "homebanner",
 	"humans.txt", "images", "imprint", "invitation", "invitations", "invite", "legal", "login", "logout", "make", "makes",
-	"manifest.json", "manifest.webmanifest", "me", "messages", "metrics", "migration", "moderation", "newest", "newsletter",
-	"notifications", "oauth", "openapi.json", "password", "popular", "printers", "privacy", "programs", "readyz", "reference",
-	"register", "renders", "reset", "robots.txt", "schema.graphql", "search", "security", "security.txt", "settings", "setup",
+	"manifest.json", "manifest.webmanifest", "me", "messages", "metrics", "migration", "moderation", "newest",
+	"newsletter",
+	"notifications", "oauth", "openapi.json", "password", "popular", "printers", "privacy", "programs", "readyz",
+	"reference",
+	"register", "renders", "reset", "robots.txt", "schema.graphql", "search", "security", "security.txt", "settings",
+	"setup",
 	"signin", "signout", "signup", "sitemap", "sitemap.xml", "sitewidenotification", "static", "status", "subscriptions",
 	"support", "sw.js", "tag", "tags", "terms", "thing", "thingops", "things", "threejs", "upload", "upload_file_storage",
 	"uploads", "user", "users", "verified", "view", "viewer", "web", "well-known",
@@ -71,7 +77,9 @@ func (a *Server) webpages(g *graph.Graph) (webpage.Options, error) {
 		client[d.Name] = runner(g.Executor(graphqlhttp.SingleDocument{Document: document}))
 	}
 	return webpage.Options{
-		BaseURL: a.Settings.BaseURL, Site: site, AnonymousRead: a.Settings.AnonymousRead, Registration: a.Settings.Registration, UploadLimit: int64(a.Settings.UploadLimit), Styles: gallery.Styles(), Script: gallery.Script, Icon: gallery.Icon(),
+		BaseURL: a.Settings.BaseURL, Site: site, AnonymousRead: a.Settings.AnonymousRead,
+		Registration: a.Settings.Registration, UploadLimit: int64(a.Settings.UploadLimit), Styles: gallery.Styles(),
+		Script: gallery.Script, Icon: gallery.Icon(),
 		Visitor: a.visitor,
 		Run:     run,
 		RunClient: func(ctx context.Context, operation string, variables map[string]any) ([]byte, error) {
@@ -103,7 +111,8 @@ func (a *Server) webpages(g *graph.Graph) (webpage.Options, error) {
 
 // runner returns a function that runs the operations of an executor in process and returns their
 // data, or one of the errors of package webpage.
-func runner(executor *executor.Executor) func(ctx context.Context, operation string, variables map[string]any) ([]byte, error) {
+func runner(executor *executor.Executor) func(ctx context.Context, operation string,
+	variables map[string]any) ([]byte, error) {
 	return func(ctx context.Context, operation string, variables map[string]any) ([]byte, error) {
 		// CreateOperationContext needs the start time that this sets.
 		ctx = graphql.StartOperationTrace(ctx)
@@ -154,7 +163,8 @@ func (a *Server) visitor(r *http.Request) (*webpage.User, *http.Request, error) 
 		return nil, r, err
 	}
 	telemetry.SetCaller(r.Context(), who.UserID, 0)
-	user := &webpage.User{ID: who.UserID, Username: who.Username, Name: who.Name, Role: strings.ToUpper(string(who.Role)), HasAvatar: who.HasAvatar}
+	user := &webpage.User{ID: who.UserID, Username: who.Username, Name: who.Name, Role: strings.ToUpper(string(who.Role)),
+		HasAvatar: who.HasAvatar}
 	return user, r.WithContext(auth.WithCaller(r.Context(), who.Caller, nil)), nil
 }
 
@@ -183,7 +193,8 @@ func (s sitemap) Parts(ctx context.Context, size int) (parts []webpage.SitemapPa
 }
 
 // Part implements webpage.Sitemap.
-func (s sitemap) Part(ctx context.Context, size int, part webpage.SitemapPart) (found []webpage.SitemapPage, err error) {
+func (s sitemap) Part(ctx context.Context, size int,
+	part webpage.SitemapPart) (found []webpage.SitemapPage, err error) {
 	if part.Kind == partOfThings {
 		things, err := s.store.Lists.ThingsInRange(ctx, int64(size), part.Number)
 		for _, t := range things {

@@ -23,5 +23,6 @@ func MatchesChallenge(given, challenge string) bool {
 		return given == ""
 	}
 	sum := sha256.Sum256([]byte(given))
-	return verifier.MatchString(given) && subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(challenge)) == 1
+	return verifier.MatchString(given) && subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])),
+		[]byte(challenge)) == 1
 }

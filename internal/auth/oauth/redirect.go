@@ -31,7 +31,8 @@ func CheckRedirect(address string) error {
 	}
 	u, err := url.Parse(address)
 	switch {
-	case err != nil || len(address) > maxRedirect || strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' }):
+	case err != nil || len(address) > maxRedirect ||
+		strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return fmt.Errorf("redirect %.100q: must be an absolute URI of at most %d characters", address, maxRedirect)
 	case strings.Contains(address, "#"):
 		return fmt.Errorf("redirect %.100q: must not contain a fragment", address)

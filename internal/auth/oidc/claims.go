@@ -80,7 +80,10 @@ func (r Rules) identify(c claims, id *auth.Identity) error {
 	}
 	if len(r.AllowedDomains) > 0 {
 		_, domain, _ := cutLast(id.Email, "@")
-		if !slices.ContainsFunc(r.AllowedDomains, func(allowed string) bool { return domain != "" && strings.EqualFold(domain, allowed) }) {
+		if !slices.ContainsFunc(r.AllowedDomains, func(allowed string) bool {
+			return domain != "" &&
+				strings.EqualFold(domain, allowed)
+		}) {
 			return fmt.Errorf("%w: the claim %s has no verified address of an allowed domain", ErrNotAdmitted, r.emailClaim())
 		}
 	}
@@ -108,7 +111,8 @@ func (r Rules) email(c claims) string {
 	}
 	for _, source := range c {
 		// If a source has another address, its email_verified does not apply to this one.
-		if email, told := source["email"]; r.emailClaim() == "email" && (!told || email == address) && isTrue(source["email_verified"]) {
+		if email, told := source["email"]; r.emailClaim() == "email" && (!told || email == address) &&
+			isTrue(source["email_verified"]) {
 			return address
 		}
 	}

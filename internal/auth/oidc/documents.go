@@ -67,7 +67,8 @@ func (d *documents) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, last.err
 	}
 	response := *last.response
-	response.Request, response.Header, response.Body = r, last.response.Header.Clone(), io.NopCloser(bytes.NewReader(last.body))
+	response.Request, response.Header, response.Body = r, last.response.Header.Clone(),
+		io.NopCloser(bytes.NewReader(last.body))
 	return &response, nil
 }
 

@@ -107,7 +107,8 @@ func (p *Provider) Exchange(ctx context.Context, code, nonce, verifier string) (
 	ctx = oidc.ClientContext(ctx, p.client())
 	token, err := p.config(found).Exchange(ctx, code, oauth2.VerifierOption(verifier))
 	if retrieveErr := new(oauth2.RetrieveError); errors.As(err, &retrieveErr) {
-		return auth.Identity{}, refuse("the token endpoint returned %s %.*q", retrieveErr.Response.Status, maxQuoted, retrieveErr.ErrorCode)
+		return auth.Identity{}, refuse("the token endpoint returned %s %.*q", retrieveErr.Response.Status, maxQuoted,
+			retrieveErr.ErrorCode)
 	} else if err != nil {
 		return auth.Identity{}, fmt.Errorf("token request to the OpenID provider %s: %w", p.Issuer, err)
 	}

@@ -51,15 +51,18 @@ func (p *Provider) refusal(found *oidc.Provider, raw string, err error, at time.
 	expired := new(oidc.TokenExpiredError)
 	switch audience := audiences(said.Audience); {
 	case !slices.Contains(offered.Algorithms, header.Algorithm):
-		return refuse("its signature algorithm is %.*q, want one of %s", maxQuoted, header.Algorithm, strings.Join(offered.Algorithms, ", "))
+		return refuse("its signature algorithm is %.*q, want one of %s", maxQuoted, header.Algorithm,
+			strings.Join(offered.Algorithms, ", "))
 	case strings.TrimPrefix(said.Issuer, "https://") != strings.TrimPrefix(p.Issuer, "https://"):
 		return refuse("its issuer (iss) is %.*q, want %q", maxQuoted, said.Issuer, p.Issuer)
 	case !slices.Contains(audience, p.ClientID):
 		return refuse("its audience (aud) is %.*q, want the client ID %q", maxQuoted, strings.Join(audience, " "), p.ClientID)
 	case errors.As(err, &expired):
-		return refuse("it expired (exp) at %s, and the clock of this server shows %s", expired.Expiry.UTC().Format(time.RFC3339), at.UTC().Format(time.RFC3339))
+		return refuse("it expired (exp) at %s, and the clock of this server shows %s", expired.Expiry.UTC().
+			Format(time.RFC3339), at.UTC().Format(time.RFC3339))
 	case said.NotBefore != nil && time.Unix(int64(*said.NotBefore), 0).After(at):
-		return refuse("it is not valid before (nbf) %s, and the clock of this server shows %s", time.Unix(int64(*said.NotBefore), 0).UTC().Format(time.RFC3339), at.UTC().Format(time.RFC3339))
+		return refuse("it is not valid before (nbf) %s, and the clock of this server shows %s",
+			time.Unix(int64(*said.NotBefore), 0).UTC().Format(time.RFC3339), at.UTC().Format(time.RFC3339))
 	}
 	return refuse("its signature matches no key of the provider, or its claims are not valid")
 }

@@ -35,7 +35,8 @@ func TestKeyPassword(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir, temporary := t.TempDir(), t.TempDir()
-	script := "#!/bin/sh\nprintf '%s\\n' \"$@\" >" + dir + "/arguments\ncat \"$PGSERVICEFILE\" >" + dir + "/service\nexec " + program + ` "$@"` + "\n"
+	script := "#!/bin/sh\nprintf '%s\\n' \"$@\" >" + dir + "/arguments\ncat \"$PGSERVICEFILE\" >" + dir +
+		"/service\nexec " + program + ` "$@"` + "\n"
 	if err := os.WriteFile(filepath.Join(dir, "pg_dump"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +46,8 @@ func TestKeyPassword(t *testing.T) {
 	if strings.Contains(address, "?") {
 		separator = "&"
 	}
-	if err := Dump(t.Context(), address+separator+"sslpassword=a%20secret%3D%23%3B%27", snapshot, "public", filepath.Join(dir, "dump")); err != nil {
+	if err := Dump(t.Context(), address+separator+"sslpassword=a%20secret%3D%23%3B%27", snapshot, "public",
+		filepath.Join(dir, "dump")); err != nil {
 		t.Fatal(err)
 	}
 	arguments, _ := os.ReadFile(filepath.Join(dir, "arguments"))

@@ -15,14 +15,16 @@ import (
 )
 
 // ErrNoProgram matches the error if a program is not installed.
-var ErrNoProgram = errors.New("is not in the PATH: install the client programs of PostgreSQL, in a version that is not older than the server")
+var ErrNoProgram = errors.New(
+	"is not in the PATH: install the client programs of PostgreSQL, in a version that is not older than the server")
 
 // Dump writes a schema of the database at a postgres:// URL, as an exported snapshot sees it, to a
 // file in the custom format of pg_dump. Extensions and other schemas are not in the file: the role
 // may not be able to read them, or to create them.
 func Dump(ctx context.Context, address, snapshot, schema, file string) error {
 	pattern := `"` + strings.ReplaceAll(schema, `"`, `""`) + `"`
-	return run(ctx, address, "pg_dump", "--format=custom", "--schema="+pattern, "--no-owner", "--no-privileges", "--no-comments",
+	return run(ctx, address, "pg_dump", "--format=custom", "--schema="+pattern, "--no-owner", "--no-privileges",
+		"--no-comments",
 		"--no-security-labels", "--no-publications", "--no-subscriptions", "--snapshot="+snapshot, "--file="+file)
 }
 

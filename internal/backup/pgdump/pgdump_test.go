@@ -26,11 +26,13 @@ func TestConnection(t *testing.T) {
 		}
 	}
 	const pooled = "postgres://ada@h/d?pool_mode=transaction"
-	if err := Check(pooled, "pg_dump"); err == nil || !strings.Contains(err.Error(), "does not work through a connection pooler") {
+	if err := Check(pooled, "pg_dump"); err == nil ||
+		!strings.Contains(err.Error(), "does not work through a connection pooler") {
 		t.Errorf("%s: got %v, want an error about the pooler", pooled, err)
 	}
 	for _, address := range []string{
-		"postgres://ada:secret@h:x/d", "postgres://h/d?sslpassword=secret%0A", "postgres://h/d?sslpassword=secret%20", "postgres://h/d?sslpassword=secret&service=s",
+		"postgres://ada:secret@h:x/d", "postgres://h/d?sslpassword=secret%0A", "postgres://h/d?sslpassword=secret%20",
+		"postgres://h/d?sslpassword=secret&service=s",
 	} {
 		if _, err := connectionTo(address); err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: got %v, want an error without the password", address, err)

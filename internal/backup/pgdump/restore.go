@@ -43,7 +43,8 @@ func Restore(ctx context.Context, address, file string) error {
 	if err := errors.Join(err, chosen.Close()); err != nil {
 		return err
 	}
-	err = run(ctx, address, "pg_restore", "--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error", "--use-list="+chosen.Name(), file)
+	err = run(ctx, address, "pg_restore", "--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error",
+		"--use-list="+chosen.Name(), file)
 	if err != nil {
 		return err
 	}
@@ -75,7 +76,8 @@ func Complete(ctx context.Context, address string) error {
 }
 
 func complete(ctx context.Context, db *database.DB) error {
-	if _, err := db.SQL().ExecContext(ctx, "CREATE INDEX IF NOT EXISTS "+trigramIndex+" ON vocabulary USING gin (word gin_trgm_ops)"); err != nil {
+	if _, err := db.SQL().
+		ExecContext(ctx, "CREATE INDEX IF NOT EXISTS "+trigramIndex+" ON vocabulary USING gin (word gin_trgm_ops)"); err != nil {
 		return fmt.Errorf("create the index %s: %w", trigramIndex, err)
 	}
 	return nil
@@ -107,7 +109,8 @@ func contents(ctx context.Context, address, file string) (entries []string, sche
 		}
 		what = strings.Join(fields[2:], " ") // after two IDs
 		isOther := func(kind string) bool { return strings.HasPrefix(what, kind+" ") }
-		if slices.ContainsFunc([]string{"SCHEMA", "EXTENSION", "COMMENT", "ACL", "DEFAULT ACL", "INDEX " + schema + " " + trigramIndex}, isOther) {
+		if slices.ContainsFunc([]string{"SCHEMA", "EXTENSION", "COMMENT", "ACL", "DEFAULT ACL", "INDEX " + schema + " " +
+			trigramIndex}, isOther) {
 			continue
 		}
 		// Settings of the file, such as ENCODING and SEARCHPATH, have no schema, and are not listed.
@@ -125,7 +128,8 @@ func prepare(ctx context.Context, db *database.DB, schema string) error {
 	conn := db.SQL()
 	var role string
 	var exists bool
-	if err := conn.QueryRowContext(ctx, "SELECT current_user, to_regnamespace(quote_ident($1)) IS NOT NULL", schema).Scan(&role, &exists); err != nil {
+	if err := conn.QueryRowContext(ctx, "SELECT current_user, to_regnamespace(quote_ident($1)) IS NOT NULL", schema).
+		Scan(&role, &exists); err != nil {
 		return err
 	}
 	if !exists {

@@ -46,7 +46,8 @@ func (l *Listing) Open(t *testing.T) *bucket.Bucket {
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")
 	s := httptest.NewServer(l)
 	t.Cleanup(s.Close)
-	b, err := bucket.Open(t.Context(), "s3://meshyard?region=us-east-1&use_path_style=true&endpoint="+url.QueryEscape(s.URL))
+	b, err := bucket.Open(t.Context(),
+		"s3://meshyard?region=us-east-1&use_path_style=true&endpoint="+url.QueryEscape(s.URL))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +104,8 @@ func (l *Listing) list(w http.ResponseWriter, q url.Values) {
 	}
 	var p page
 	for i := first; i < min(end, first+pageSize); i++ {
-		p.Contents = append(p.Contents, object{bucket.ContentPrefix + l.Name(i), l.ModTime.UTC().Format(time.RFC3339), 7, `"0"`})
+		p.Contents = append(p.Contents, object{bucket.ContentPrefix + l.Name(i), l.ModTime.UTC().Format(time.RFC3339), 7,
+			`"0"`})
 	}
 	if p.IsTruncated = first+pageSize < end; p.IsTruncated {
 		p.NextContinuationToken = strconv.Itoa(first + pageSize)

@@ -45,7 +45,8 @@ func TestLimits(t *testing.T) {
 			t.Errorf("granted in the order %s, want a a b c c a a", got)
 		}
 		if l.held != 0 || len(l.callers) != l.idle || l.Most() != 2 {
-			t.Errorf("at the end %d slots are held by %d callers, want none; one caller held %d, want 2", l.held, len(l.callers)-l.idle, l.Most())
+			t.Errorf("at the end %d slots are held by %d callers, want none; one caller held %d, want 2", l.held,
+				len(l.callers)-l.idle, l.Most())
 		}
 	})
 }
@@ -74,7 +75,8 @@ func TestLongWork(t *testing.T) {
 		turns := make(map[string]int)
 		var all sync.WaitGroup
 		end := time.Now().Add(time.Minute)
-		for name, took := range map[string]time.Duration{"long": time.Second, "short": 50 * time.Millisecond, "other": 50 * time.Millisecond} {
+		for name, took := range map[string]time.Duration{"long": time.Second, "short": 50 * time.Millisecond,
+			"other": 50 * time.Millisecond} {
 			all.Go(func() {
 				for time.Now().Before(end) {
 					if err := l.Acquire(t.Context(), name); err != nil {
@@ -278,7 +280,8 @@ func TestManyCallers(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if l.held != 0 || len(l.callers) != l.idle || slices.ContainsFunc(l.queue, func(c *caller) bool { return len(c.waiting) > 0 }) {
+	if l.held != 0 || len(l.callers) != l.idle ||
+		slices.ContainsFunc(l.queue, func(c *caller) bool { return len(c.waiting) > 0 }) {
 		t.Errorf("%d slots are held by %d callers at the end", l.held, len(l.callers)-l.idle)
 	}
 }

@@ -13,7 +13,8 @@ import (
 // Beside calls acts while a transaction is open in which hold has run. It calls each of them, and
 // finally commits the transaction, as soon as the one before waits for a lock or has ended. It
 // returns the errors of acts.
-func Beside(ctx context.Context, db *database.DB, hold func(ctx context.Context, tx bun.Tx) error, acts ...func() error) error {
+func Beside(ctx context.Context, db *database.DB, hold func(ctx context.Context, tx bun.Tx) error,
+	acts ...func() error) error {
 	done := make([]chan error, len(acts))
 	err := db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := hold(ctx, tx); err != nil {
@@ -29,7 +30,8 @@ func Beside(ctx context.Context, db *database.DB, hold func(ctx context.Context,
 					continue
 				}
 				var err error
-				waits, err = db.Read.NewSelect().TableExpr("pg_stat_activity").Where("datname = current_database() AND wait_event_type = 'Lock'").Count(ctx)
+				waits, err = db.Read.NewSelect().TableExpr("pg_stat_activity").
+					Where("datname = current_database() AND wait_event_type = 'Lock'").Count(ctx)
 				if err != nil {
 					return err
 				}
@@ -73,5 +75,6 @@ func Deadlock(ctx context.Context, db *database.DB, first, second string, act fu
 
 // WaitsForLock reports whether a transaction on PostgreSQL waits for a lock.
 func WaitsForLock(ctx context.Context, db *database.DB) (bool, error) {
-	return db.Read.NewSelect().TableExpr("pg_stat_activity").Where("datname = current_database() AND wait_event_type = 'Lock'").Exists(ctx)
+	return db.Read.NewSelect().TableExpr("pg_stat_activity").
+		Where("datname = current_database() AND wait_event_type = 'Lock'").Exists(ctx)
 }

@@ -34,7 +34,8 @@ func TestLock(t *testing.T) {
 			}
 			refuses := func(mode Mode, by string) {
 				t.Helper()
-				if _, err := Acquire(ctx, address, mode, "another"); !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), "in use by "+by) {
+				if _, err := Acquire(ctx, address, mode, "another"); !errors.Is(err, ErrInUse) ||
+					!strings.Contains(err.Error(), "in use by "+by) {
 					t.Errorf("got %v, want it in use by %s", err, by)
 				}
 			}

@@ -128,7 +128,10 @@ const programs = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_
 func (l *Lock) AwaitRestore(ctx context.Context) error {
 	for l.conn != nil {
 		var running int
-		if err := l.session(ctx, func(conn *pgx.Conn) error { return conn.QueryRow(ctx, programs).Scan(&running) }); err != nil {
+		if err := l.session(ctx, func(conn *pgx.Conn) error {
+			return conn.QueryRow(ctx, programs).
+				Scan(&running)
+		}); err != nil {
 			return fmt.Errorf("wait for pg_restore: %w", err)
 		}
 		if running == 0 {

@@ -81,7 +81,8 @@ func (d *Dir) fill(top *dirEntry) error {
 			e.node = e.parent.node.folder(name)
 			continue
 		}
-		e.parent.node.add(&node{name: name, mode: e.Type(), open: func() (io.ReadCloser, error) { return d.root.Open(e.raw) }})
+		e.parent.node.add(&node{name: name, mode: e.Type(),
+			open: func() (io.ReadCloser, error) { return d.root.Open(e.raw) }})
 	}
 	d.Notes = names.Note()
 	d.Notes = append(d.Notes, unread...)

@@ -15,7 +15,8 @@ import (
 func TestDir(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for _, name := range []string{"Gr\xf6\xdfe/B\xe4r.stl", "Good/ok.stl", "Good/B\xe4r.stl", "Tu\u0308r/a.stl", "T\u00fcr/a.stl", "@eaDir/x/a.stl", ".hidden/a.stl"} {
+	for _, name := range []string{"Gr\xf6\xdfe/B\xe4r.stl", "Good/ok.stl", "Good/B\xe4r.stl", "Tu\u0308r/a.stl",
+		"T\u00fcr/a.stl", "@eaDir/x/a.stl", ".hidden/a.stl"} {
 		file := filepath.Join(dir, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(name), 0o600)); err != nil {
 			t.Fatal(err)

@@ -17,7 +17,8 @@ func (t *Tree) List(dir string) (entries []layout.Entry, err error) {
 	found, err := fs.ReadDir(t, dir)
 	for _, e := range found {
 		n := e.(*node)
-		entries = append(entries, layout.Entry{Name: n.name, Mode: n.mode.Type() &^ fs.ModeIrregular, Size: n.size, Skip: n.skipped})
+		entries = append(entries, layout.Entry{Name: n.name, Mode: n.mode.Type() &^ fs.ModeIrregular, Size: n.size,
+			Skip: n.skipped})
 	}
 	return entries, err
 }

@@ -109,7 +109,10 @@ func (t *Tree) fill(entries []*zip.File) {
 		name := strings.ReplaceAll(names.Decode(raw[i]), `\`, "/")
 		segments, ok := clean(name)
 		switch {
-		case slices.ContainsFunc(strings.Split(name, "/"), func(s string) bool { return s != "." && s != ".." && layout.Ignored(s) }):
+		case slices.ContainsFunc(strings.Split(name, "/"), func(s string) bool {
+			return s != "." && s != ".." &&
+				layout.Ignored(s)
+		}):
 		case !ok:
 			t.Notes = append(t.Notes, name+": was skipped: its name leads out of the archive")
 		case len(segments) == 0:
@@ -117,7 +120,8 @@ func (t *Tree) fill(entries []*zip.File) {
 			t.folder(segments)
 		default:
 			last := len(segments) - 1
-			n := &node{name: segments[last], mode: f.Mode().Type(), size: int64(f.UncompressedSize64), open: func() (io.ReadCloser, error) { return openEntry(f) }}
+			n := &node{name: segments[last], mode: f.Mode().Type(), size: int64(f.UncompressedSize64),
+				open: func() (io.ReadCloser, error) { return openEntry(f) }}
 			if f.Flags&flagEncrypted != 0 {
 				n.mode, n.skipped = n.mode|fs.ModeIrregular, "it is encrypted"
 			}
@@ -157,7 +161,8 @@ func entryName(f *zip.File) string {
 		field := extra[:size]
 		extra = extra[size:]
 		// The field applies only if the name has not been changed since it was written.
-		if id == extraUnicodePath && size > 5 && field[0] == 1 && binary.LittleEndian.Uint32(field[1:]) == crc32.ChecksumIEEE([]byte(f.Name)) && utf8.Valid(field[5:]) {
+		if id == extraUnicodePath && size > 5 && field[0] == 1 &&
+			binary.LittleEndian.Uint32(field[1:]) == crc32.ChecksumIEEE([]byte(f.Name)) && utf8.Valid(field[5:]) {
 			return string(field[5:])
 		}
 	}

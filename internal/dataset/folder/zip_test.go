@@ -37,7 +37,8 @@ func packed(t *testing.T, entries ...entry) string {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	for _, e := range entries {
-		h := &zip.FileHeader{Name: e.name, Flags: e.flags, Extra: e.extra, Method: zip.Store, CRC32: crc32.ChecksumIEEE([]byte(e.text)),
+		h := &zip.FileHeader{Name: e.name, Flags: e.flags, Extra: e.extra, Method: zip.Store,
+			CRC32:            crc32.ChecksumIEEE([]byte(e.text)),
 			CompressedSize64: uint64(len(e.text)), UncompressedSize64: uint64(len(e.text))}
 		if e.mode != 0 {
 			h.SetMode(e.mode)
@@ -100,18 +101,24 @@ func TestZIPNames(t *testing.T) {
 	}{
 		{"CP437", []entry{{name: cp437}}, []string{"Größe/Bär.stl"}},
 		{"Windows-1252", []entry{{name: "Gr\xf6\xdfe/"}, {name: "Gr\xf6\xdfe/B\xe4r.stl"}}, []string{"Größe/Bär.stl"}},
-		{"Shift JIS with a second byte of a backslash", []entry{{name: encode(japanese.ShiftJIS.NewEncoder(), "ソフト/表.stl")}}, []string{"ソフト/表.stl"}},
+		{"Shift JIS with a second byte of a backslash", []entry{{name: encode(japanese.ShiftJIS.NewEncoder(), "ソフト/表.stl")}},
+			[]string{"ソフト/表.stl"}},
 		{"UTF-8 without the flag", []entry{{name: "Größe.stl"}}, []string{"Größe.stl"}},
 		{"UTF-8 with the flag", []entry{{name: "Größe.stl", flags: flagUTF8}}, []string{"Größe.stl"}},
 		{"the flag without UTF-8", []entry{{name: cp437, flags: flagUTF8}}, []string{"Größe/Bär.stl"}},
 		{"a Unicode path", []entry{{name: "Gr?e.stl", extra: unicodePath("Gr?e.stl", "Größe.stl")}}, []string{"Größe.stl"}},
 		{"a Unicode path of another name", []entry{{name: "a.stl", extra: unicodePath("b.stl", "b.stl")}}, []string{"a.stl"}},
-		{"separators of Windows", []entry{{name: `Win Thing\`}, {name: `Win Thing\files\a.stl`}, {name: `C:\x\b.stl`}}, []string{"Win Thing/files/a.stl", "x/b.stl"}},
+		{"separators of Windows", []entry{{name: `Win Thing\`}, {name: `Win Thing\files\a.stl`}, {name: `C:\x\b.stl`}},
+			[]string{"Win Thing/files/a.stl", "x/b.stl"}},
 		{"NFD", []entry{{name: "Tu\u0308r.stl"}}, []string{"T\u00fcr.stl"}},
-		{"NFC and NFD", []entry{{name: "T\u00fcr/a.stl"}, {name: "Tu\u0308r/b.stl"}, {name: "Tu\u0308r/a.stl"}}, []string{"Tür/a (2).stl", "Tür/a.stl", "Tür/b.stl"}},
+		{"NFC and NFD", []entry{{name: "T\u00fcr/a.stl"}, {name: "Tu\u0308r/b.stl"}, {name: "Tu\u0308r/a.stl"}},
+			[]string{"Tür/a (2).stl", "Tür/a.stl", "Tür/b.stl"}},
 		{"control characters", []entry{{name: "a\x1b[2J\x00\u202eb.stl"}, {name: "\x01"}}, []string{"_", "a[2Jb.stl"}},
-		{"names that lead out", []entry{{name: "../a.stl"}, {name: `b\..\..\c.stl`}, {name: "/d.stl"}, {name: "./e.stl"}}, []string{"d.stl", "e.stl"}},
-		{"of the operating system", []entry{{name: "__MACOSX/._a.stl"}, {name: "a/@eaDir/a.stl/thumb.jpg"}, {name: "a/.DS_Store"}, {name: "a/Thumbs.db"}, {name: `a\desktop.ini`}, {name: "a/._a.stl"}, {name: "a/a.stl"}}, []string{"a/a.stl"}},
+		{"names that lead out", []entry{{name: "../a.stl"}, {name: `b\..\..\c.stl`}, {name: "/d.stl"}, {name: "./e.stl"}},
+			[]string{"d.stl", "e.stl"}},
+		{"of the operating system", []entry{{name: "__MACOSX/._a.stl"}, {name: "a/@eaDir/a.stl/thumb.jpg"},
+			{name: "a/.DS_Store"}, {name: "a/Thumbs.db"}, {name: `a\desktop.ini`}, {name: "a/._a.stl"}, {name: "a/a.stl"}},
+			[]string{"a/a.stl"}},
 		{"a file and a folder", []entry{{name: "a"}, {name: "a/b"}, {name: "a/c"}}, []string{"a", "a (2)/b", "a (2)/c"}},
 		{"long names", []entry{{name: long}, {name: long}}, []string{strings.Repeat("€", 82) + " (2).3mf", long}},
 	} {
@@ -141,7 +148,8 @@ func TestZIPNotes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer z.Close()
-	want := []string{"names that are not UTF-8 were read as Windows-1252: Größe.stl", "../a.stl: was skipped: its name leads out of the archive"}
+	want := []string{"names that are not UTF-8 were read as Windows-1252: Größe.stl",
+		"../a.stl: was skipped: its name leads out of the archive"}
 	if diff := cmp.Diff(want, z.Notes); diff != "" {
 		t.Error(diff)
 	}
@@ -150,14 +158,16 @@ func TestZIPNotes(t *testing.T) {
 // TestZIPEncrypted checks that encrypted files are marked and cannot be opened.
 func TestZIPEncrypted(t *testing.T) {
 	t.Parallel()
-	z, err := OpenZIP(packed(t, entry{name: "a/a.stl", flags: flagEncrypted}, entry{name: "a/README.txt", text: "x"}, entry{name: "a/b.stl", mode: fs.ModeSymlink | 0o777}), 0)
+	z, err := OpenZIP(packed(t, entry{name: "a/a.stl", flags: flagEncrypted}, entry{name: "a/README.txt", text: "x"},
+		entry{name: "a/b.stl", mode: fs.ModeSymlink | 0o777}), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer z.Close()
 	got, err := z.List("a")
 	slices.SortFunc(got, func(a, b layout.Entry) int { return strings.Compare(a.Name, b.Name) })
-	want := []layout.Entry{{Name: "README.txt", Size: 1}, {Name: "a.stl", Skip: "it is encrypted"}, {Name: "b.stl", Mode: fs.ModeSymlink}}
+	want := []layout.Entry{{Name: "README.txt", Size: 1}, {Name: "a.stl", Skip: "it is encrypted"},
+		{Name: "b.stl", Mode: fs.ModeSymlink}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v, %s", err, diff)
 	}
@@ -173,7 +183,8 @@ func TestZIPEncrypted(t *testing.T) {
 // declares.
 func TestZIPLimit(t *testing.T) {
 	t.Parallel()
-	file := packed(t, entry{name: "a.stl", text: strings.Repeat("x", 600)}, entry{name: "b.stl", text: strings.Repeat("x", 600)})
+	file := packed(t, entry{name: "a.stl", text: strings.Repeat("x", 600)},
+		entry{name: "b.stl", text: strings.Repeat("x", 600)})
 	var large *TooLargeError
 	if _, err := OpenZIP(file, 1199); !errors.As(err, &large) || large.Unpacked != 1200 || large.Limit != 1199 {
 		t.Errorf("got %v, want that 1200 bytes are more than 1199", err)

@@ -57,11 +57,13 @@ func measure(things []dataset.Thing, titles []string) *distribution {
 	for _, word := range slices.Concat(s.tags, s.words) {
 		word = strings.ToLower(strings.Trim(word, " ,.;:!?\"'()[]{}"))
 		length := utf8.RuneCountInString(word)
-		if length >= 2 && length <= 20 && !seenParts[word] && strings.ContainsFunc(word, isLetter) && !strings.ContainsAny(word, " _,|") {
+		if length >= 2 && length <= 20 && !seenParts[word] && strings.ContainsFunc(word, isLetter) &&
+			!strings.ContainsAny(word, " _,|") {
 			seenParts[word] = true
 			s.parts = append(s.parts, word)
 		}
-		if length >= 3 && length <= 12 && !seenStems[word] && !strings.ContainsFunc(word, func(r rune) bool { return r < 'a' || r > 'z' }) {
+		if length >= 3 && length <= 12 && !seenStems[word] &&
+			!strings.ContainsFunc(word, func(r rune) bool { return r < 'a' || r > 'z' }) {
 			seenStems[word] = true
 			s.stems = append(s.stems, word)
 		}

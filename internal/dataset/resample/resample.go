@@ -276,7 +276,8 @@ func (s *sample) files(i int) []dataset.File {
 	files := make([]dataset.File, len(kin))
 	for k := range kin {
 		faces := math.Exp(meanLogFaces + deviationLogFaces*s.random.NormFloat64())
-		files[k] = dataset.File{ID: (int64(i)+1)*idsApart + int64(k), Name: kin[k].Name, Size: dataset.STLSize(int64(min(max(faces, 1), mostFaces)))}
+		files[k] = dataset.File{ID: (int64(i)+1)*idsApart + int64(k), Name: kin[k].Name,
+			Size: dataset.STLSize(int64(min(max(faces, 1), mostFaces)))}
 	}
 	return files
 }

@@ -49,7 +49,8 @@ func TestPermutation(t *testing.T) {
 			seen[at] = true
 		}
 	}
-	if p, q := newPermutation(1_000, 3), newPermutation(1_000, 4); p.at(0) == q.at(0) && p.at(1) == q.at(1) && p.at(2) == q.at(2) {
+	if p, q := newPermutation(1_000, 3), newPermutation(1_000, 4); p.at(0) == q.at(0) && p.at(1) == q.at(1) &&
+		p.at(2) == q.at(2) {
 		t.Error("two seeds give one order")
 	}
 }
@@ -93,7 +94,8 @@ func TestResampleSmall(t *testing.T) {
 		}
 		checkThings(t, things)
 		for _, first := range []int{0, n / 3, n - 1, n, n + 1} {
-			if rest := slices.Collect(tables.ThingsFrom(n, 5, first)); !slices.EqualFunc(rest, things[min(max(first, 0), n):], equal) {
+			if rest := slices.Collect(tables.ThingsFrom(n, 5, first)); !slices.EqualFunc(rest, things[min(max(first, 0), n):],
+				equal) {
 				t.Errorf("from %d of %d things on: got other things, want the same as in one run", first, n)
 			}
 		}
@@ -113,7 +115,8 @@ func checkThings(t *testing.T, things []dataset.Thing) {
 		if length := utf8.RuneCountInString(th.Name); length < 3 || length > longestName || !utf8.ValidString(th.Name) {
 			t.Errorf("thing %d: got name %q, want 3 to %d characters", th.ID, th.Name, longestName)
 		}
-		if th.ID != int64(i)+1 || th.Author == "" || th.Date.Year() < 2009 || th.Date.Year() > 2025 || th.Date.Location() != time.UTC {
+		if th.ID != int64(i)+1 || th.Author == "" || th.Date.Year() < 2009 || th.Date.Year() > 2025 ||
+			th.Date.Location() != time.UTC {
 			t.Fatalf("at %d: got %+v, want the ID %d, an author and a date from 2009 to 2025 in UTC", i, th, i+1)
 		}
 		if distinct := dataset.DistinctTags(th.Tags); !slices.Equal(distinct, th.Tags) {
@@ -162,7 +165,8 @@ func TestResampleSpread(t *testing.T) {
 		t.Errorf("another seed: got %d of %d names again, want at most %d", same, n, n/50)
 	}
 
-	authors, spellings, tags, shelves, licenses := make(map[string]int), make(map[string]string), make(map[string]int), make(map[[2]string]bool), make(map[string]int)
+	authors, spellings, tags, shelves, licenses := make(map[string]int), make(map[string]string), make(map[string]int),
+		make(map[[2]string]bool), make(map[string]int)
 	var tagCounts, fileCounts, lengths, downloads []int
 	var logs []float64
 	var tagged, files, untagged, zero, foreign, cyrillic, described, shelfless, ascending, together, size int

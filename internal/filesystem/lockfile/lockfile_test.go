@@ -14,7 +14,8 @@ func TestLock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Acquire(path); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("another process (%d) is writing", os.Getpid())) {
+	if _, err := Acquire(path); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("another process (%d) is writing",
+		os.Getpid())) {
 		t.Errorf("a lock that is held: got %v", err)
 	}
 	if err := held.Release(); err != nil {

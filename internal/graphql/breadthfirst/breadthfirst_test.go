@@ -48,7 +48,8 @@ func appendInt(b []byte, v any) []byte { return fmt.Append(b, v) }
 // world returns a schema that counts the batches in calls.
 func world(roots []*node, calls *atomic.Int64, order *[]string) graphql.ExecutableSchema {
 	step := func(name string) *field {
-		return &field{Waits: true, Append: appendInt, Resolve: func(context.Context, *execution, *graphql.FieldContext, any) (any, error) {
+		return &field{Waits: true, Append: appendInt, Resolve: func(context.Context, *execution, *graphql.FieldContext,
+			any) (any, error) {
 			*order = append(*order, name)
 			return len(*order), nil
 		}}
@@ -56,13 +57,16 @@ func world(roots []*node, calls *atomic.Int64, order *[]string) graphql.Executab
 	schema := breadthfirst.Schema[*execution]{
 		Types: map[string]*kind{
 			"Query": {Name: "Query", Implements: []string{"Query"}, Fields: map[string]*field{
-				"nodes": {Each: breadthfirst.EachPointer[node], Waits: true, Resolve: func(context.Context, *execution, *graphql.FieldContext, any) (any, error) {
+				"nodes": {Each: breadthfirst.EachPointer[node], Waits: true, Resolve: func(context.Context, *execution,
+					*graphql.FieldContext, any) (any, error) {
 					return roots, nil
 				}},
-				"one": {Nil: breadthfirst.NilPointer[node], Waits: true, Resolve: func(context.Context, *execution, *graphql.FieldContext, any) (any, error) {
+				"one": {Nil: breadthfirst.NilPointer[node], Waits: true, Resolve: func(context.Context, *execution,
+					*graphql.FieldContext, any) (any, error) {
 					return roots[0], nil
 				}},
-				"nobody": {Nil: breadthfirst.NilPointer[node], Resolve: func(context.Context, *execution, *graphql.FieldContext, any) (any, error) {
+				"nobody": {Nil: breadthfirst.NilPointer[node], Resolve: func(context.Context, *execution, *graphql.FieldContext,
+					any) (any, error) {
 					return breadthfirst.Value[*node](nil, errors.New("nobody is there"))
 				}},
 			}},
@@ -74,10 +78,12 @@ func world(roots []*node, calls *atomic.Int64, order *[]string) graphql.Executab
 				"maybe": {Scalar: func(b []byte, o any) ([]byte, bool) { return b, false }},
 				"must": {Append: func(b []byte, v any) []byte { return appendInt(b, *v.(*int)) }, Nil: breadthfirst.NilPointer[int],
 					Get: func(o any) any { return o.(*node).must }},
-				"panics": {Append: appendInt, Waits: true, Batch: func(context.Context, *execution, *graphql.FieldContext, []any) ([]any, error) {
+				"panics": {Append: appendInt, Waits: true, Batch: func(context.Context, *execution, *graphql.FieldContext,
+					[]any) ([]any, error) {
 					panic("no")
 				}},
-				"children": {Each: breadthfirst.EachPointer[node], Waits: true, Batch: func(_ context.Context, _ *execution, _ *graphql.FieldContext, objects []any) ([]any, error) {
+				"children": {Each: breadthfirst.EachPointer[node], Waits: true, Batch: func(_ context.Context, _ *execution,
+					_ *graphql.FieldContext, objects []any) ([]any, error) {
 					calls.Add(1)
 					var all [][]*node
 					for _, n := range breadthfirst.Objects[*node](objects) {
@@ -108,7 +114,8 @@ func world(roots []*node, calls *atomic.Int64, order *[]string) graphql.Executab
 }
 
 // run executes a document and returns its data, and its errors with their paths.
-func run(t *testing.T, schema graphql.ExecutableSchema, text string, variables map[string]any) (data string, failures []string) {
+func run(t *testing.T, schema graphql.ExecutableSchema, text string,
+	variables map[string]any) (data string, failures []string) {
 	t.Helper()
 	exec := executor.New(schema)
 	ctx := graphql.StartOperationTrace(t.Context())
@@ -139,21 +146,26 @@ func TestExecute(t *testing.T) {
 		want  string
 		errs  []string
 	}{
-		{`{nodes{id children{id}}}`, roots, `{"nodes":[{"id":1,"children":[{"id":3},{"id":4}]},{"id":2,"children":[{"id":5}]}]}`, nil},
+		{`{nodes{id children{id}}}`, roots,
+			`{"nodes":[{"id":1,"children":[{"id":3},{"id":4}]},{"id":2,"children":[{"id":5}]}]}`, nil},
 		{`{one{id ...{t:__typename} maybe}}`, roots, `{"one":{"id":1,"t":"Node","maybe":null}}`, nil},
-		{`{nodes{id @skip(if:true) a:id ...F}} fragment F on Node{a:id must}`, roots, `{"nodes":[{"a":1,"must":7},{"a":2,"must":7}]}`, nil},
+		{`{nodes{id @skip(if:true) a:id ...F}} fragment F on Node{a:id must}`, roots,
+			`{"nodes":[{"a":1,"must":7},{"a":2,"must":7}]}`, nil},
 		{`{nodes{holes{id}}}`, roots[:1], `{"nodes":[{"holes":[null,{"id":1},null]}]}`, nil},
 		{`{one{either{__typename ...on Leaf{id} ...on Node{n:id}} other{...on Leaf{id}}}}`, mixed,
 			`{"one":{"either":[{"__typename":"Leaf","id":7},{"__typename":"Node","n":8},{"__typename":"Leaf","id":9}],"other":{"id":10}}}`, nil},
 		// A null in a non-null position makes its parent object null, then the list of that, up to
 		// the first nullable position.
-		{`{nodes{id children{id must}}}`, []*node{good(1, good(3), bad)}, `{"nodes":null}`, []string{"nodes[0].children[1].must must not be null"}},
+		{`{nodes{id children{id must}}}`, []*node{good(1, good(3), bad)}, `{"nodes":null}`,
+			[]string{"nodes[0].children[1].must must not be null"}},
 		{`{one{children{must}}}`, []*node{good(1, good(3), bad)}, `null`, []string{"one.children[1].must must not be null"}},
-		{`{nodes{holes{must}}}`, []*node{bad}, `{"nodes":[{"holes":[null,null,null]}]}`, []string{"nodes[0].holes[1].must must not be null"}},
+		{`{nodes{holes{must}}}`, []*node{bad}, `{"nodes":[{"holes":[null,null,null]}]}`,
+			[]string{"nodes[0].holes[1].must must not be null"}},
 		{`{nodes{id}}`, []*node{good(1), nil}, `{"nodes":null}`, []string{"nodes[1] must not be null"}},
 		{`{nodes{id}}`, nil, `{"nodes":[]}`, nil},
 		{`{nobody{id} nodes{id}}`, roots[:1], `{"nobody":null,"nodes":[{"id":1}]}`, []string{"nobody nobody is there"}},
-		{`{nodes{panics id}}`, roots, `{"nodes":[{"panics":null,"id":1},{"panics":null,"id":2}]}`, []string{"nodes[0].panics internal system error", "nodes[1].panics internal system error"}},
+		{`{nodes{panics id}}`, roots, `{"nodes":[{"panics":null,"id":1},{"panics":null,"id":2}]}`,
+			[]string{"nodes[0].panics internal system error", "nodes[1].panics internal system error"}},
 		{`mutation{third first second}`, roots, `{"third":1,"first":2,"second":3}`, nil},
 	} {
 		var calls atomic.Int64
@@ -202,7 +214,8 @@ func TestMerge(t *testing.T) {
 // TestLimit checks that a response that grows beyond the limit is replaced by an error.
 func TestLimit(t *testing.T) {
 	var calls atomic.Int64
-	for _, text := range []string{"{nodes{" + repeated(30, "a%d:text ") + "}}", "{nodes{" + repeated(30, "a%d:children{text} ") + "}}"} {
+	for _, text := range []string{"{nodes{" + repeated(30, "a%d:text ") + "}}", "{nodes{" +
+		repeated(30, "a%d:children{text} ") + "}}"} {
 		data, errs := run(t, world([]*node{{children: []*node{{}}}}, &calls, new([]string)), text, nil)
 		if data != "null" || len(errs) != 1 || !strings.Contains(errs[0], "too large") {
 			t.Errorf("%.40s: got %.100s %q", text, data, errs)
@@ -221,7 +234,8 @@ func repeated(n int, format string) string {
 // TestPlanAndVariables checks that one plan serves all requests, unless it depends on their
 // variables.
 func TestPlanAndVariables(t *testing.T) {
-	document := gqlparser.MustLoadQueryWithRules(sdl, `query($a: Boolean!) {one{id must @include(if: $a)}}`, rules.NewDefaultRules())
+	document := gqlparser.MustLoadQueryWithRules(sdl, `query($a: Boolean!) {one{id must @include(if: $a)}}`,
+		rules.NewDefaultRules())
 	seven := 7
 	var calls atomic.Int64
 	schema := world([]*node{{id: 1, must: &seven}}, &calls, new([]string))

@@ -31,7 +31,8 @@ type Limit struct {
 // New returns an executable schema for a GraphQL schema. context creates the generated execution
 // context of an operation. New panics if the table does not match the GraphQL
 // schema, which means that the table was not regenerated.
-func New[E any](source *ast.Schema, table Schema[E], context func(*graphql.OperationContext) E, limit Limit) *Executable[E] {
+func New[E any](source *ast.Schema, table Schema[E], context func(*graphql.OperationContext) E,
+	limit Limit) *Executable[E] {
 	if missing := table.missing(source); len(missing) > 0 {
 		panic(fmt.Sprintf("breadthfirst: the generated table lacks %s: run make generate", strings.Join(missing, ", ")))
 	}
@@ -84,7 +85,8 @@ func (x *Executable[E]) newRun(ctx context.Context, oc *graphql.OperationContext
 }
 
 // run returns the response whose root object resolve returns.
-func (x *Executable[E]) run(ctx context.Context, oc *graphql.OperationContext, resolve func(*run[E]) *group[E]) (response *graphql.Response) {
+func (x *Executable[E]) run(ctx context.Context, oc *graphql.OperationContext,
+	resolve func(*run[E]) *group[E]) (response *graphql.Response) {
 	r := x.newRun(ctx, oc)
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -99,7 +101,8 @@ func (x *Executable[E]) run(ctx context.Context, oc *graphql.OperationContext, r
 	}
 	root := resolve(r)
 	// A resolver ended a query. The results of mutations must not be lost.
-	if cause := context.Cause(ctx); oc.Operation.Operation == ast.Query && ctx.Err() == context.Canceled && cause != context.Canceled {
+	if cause := context.Cause(ctx); oc.Operation.Operation == ast.Query && ctx.Err() == context.Canceled &&
+		cause != context.Canceled {
 		return alone(cause)
 	}
 	if r.over() {

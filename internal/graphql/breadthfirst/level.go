@@ -85,7 +85,8 @@ func (g *group[E]) fieldPlace(ctx context.Context, i int, f *plannedField[E], ar
 }
 
 func (g *group[E]) fieldContext(f *plannedField[E], args map[string]any) *graphql.FieldContext {
-	return &graphql.FieldContext{Object: g.plan.of.Name, Field: f.collected, Args: args, IsMethod: f.Resolve != nil || f.Batch != nil, IsResolver: f.Batch != nil}
+	return &graphql.FieldContext{Object: g.plan.of.Name, Field: f.collected, Args: args, IsMethod: f.Resolve != nil ||
+		f.Batch != nil, IsResolver: f.Batch != nil}
 }
 
 func inList(ctx context.Context, index int) context.Context {

@@ -151,7 +151,8 @@ func (r *run[E]) arguments(ctx context.Context, f *plannedField[E]) (map[string]
 }
 
 // one resolves a field for one object.
-func (r *run[E]) one(ctx context.Context, g *group[E], f *plannedField[E], fc *graphql.FieldContext, i int, call func(context.Context, int) (any, error)) (value any) {
+func (r *run[E]) one(ctx context.Context, g *group[E], f *plannedField[E], fc *graphql.FieldContext, i int,
+	call func(context.Context, int) (any, error)) (value any) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			at := g.fieldPlace(r.ctx, i, f, fc.Args)
@@ -199,7 +200,8 @@ func (r *run[E]) batch(ctx context.Context, t task[E], fc *graphql.FieldContext)
 		err = nil
 	}
 	if err == nil && len(values) != len(objects) {
-		err = fmt.Errorf("%s.%s: the batch resolver returned %d values for %d objects", t[0].group.plan.of.Name, f.collected.Name, len(values), len(objects))
+		err = fmt.Errorf("%s.%s: the batch resolver returned %d values for %d objects", t[0].group.plan.of.Name,
+			f.collected.Name, len(values), len(objects))
 	}
 	if err != nil {
 		for i := range objects {
@@ -228,7 +230,8 @@ func (r *run[E]) mustNotBeNull(at context.Context) {
 // scalars returns the column of a field without a selection. If the field has an Append, the column
 // contains the values, and the writer encodes them: until then, aliases of a long text share its
 // memory. Otherwise it contains their JSON.
-func (r *run[E]) scalars(g *group[E], f *plannedField[E], ctx context.Context, args map[string]any, values []any) column[E] {
+func (r *run[E]) scalars(g *group[E], f *plannedField[E], ctx context.Context, args map[string]any,
+	values []any) column[E] {
 	if f.nonNull {
 		for i, v := range values {
 			if f.null(v) {
@@ -321,7 +324,8 @@ func (r *run[E]) objects(g *group[E], f *plannedField[E], args map[string]any, v
 
 // nullElements adds the errors of null elements, which make their list null, and removes the items
 // of that list.
-func (r *run[E]) nullElements(g *group[E], f *plannedField[E], args map[string]any, i int, items []any, first int) []any {
+func (r *run[E]) nullElements(g *group[E], f *plannedField[E], args map[string]any, i int, items []any,
+	first int) []any {
 	for index, element := range items[first:] {
 		if element == nil {
 			r.mustNotBeNull(inList(g.fieldPlace(r.ctx, i, f, args), index))

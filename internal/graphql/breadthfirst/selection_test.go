@@ -37,11 +37,13 @@ func TestSelected(t *testing.T) {
 		asked[of] = set.String()
 	}
 	column := func(name string, get func(*book) int) *field {
-		return &field{Reads: fieldset.Of[book](name).Bits(), Scalar: func(b []byte, o any) ([]byte, bool) { return appendInt(b, get(o.(*book))), true }}
+		return &field{Reads: fieldset.Of[book](name).Bits(),
+			Scalar: func(b []byte, o any) ([]byte, bool) { return appendInt(b, get(o.(*book))), true }}
 	}
 	schema := breadthfirst.New(sdl, breadthfirst.Schema[*execution]{Types: map[string]*kind{
 		"Query": {Name: "Query", Implements: []string{"Query"}, Fields: map[string]*field{
-			"library": {Waits: true, Resolve: func(ctx context.Context, _ *execution, _ *graphql.FieldContext, _ any) (any, error) {
+			"library": {Waits: true, Resolve: func(ctx context.Context, _ *execution, _ *graphql.FieldContext,
+				_ any) (any, error) {
 				note(ctx, "library")
 				return &library{[]*book{{}}}, nil
 			}},
@@ -52,19 +54,23 @@ func TestSelected(t *testing.T) {
 		}},
 		"Library": {Name: "Library", Implements: []string{"Library"}, Fields: map[string]*field{
 			"books": {Each: breadthfirst.EachPointer[book], Get: func(o any) any { return o.(*library).books }},
-			"lent": {Each: breadthfirst.EachPointer[book], Waits: true, Batch: func(ctx context.Context, _ *execution, _ *graphql.FieldContext, objects []any) ([]any, error) {
+			"lent": {Each: breadthfirst.EachPointer[book], Waits: true, Batch: func(ctx context.Context, _ *execution,
+				_ *graphql.FieldContext, objects []any) ([]any, error) {
 				note(ctx, "lent")
 				return make([]any, len(objects)), nil
 			}},
 		}},
 		"Book": {Name: "Book", Implements: []string{"Book"}, Row: reflect.TypeFor[book](), Fields: map[string]*field{
-			"id": column("ID", func(b *book) int { return b.ID }), "title": column("Title", func(b *book) int { return b.Title }),
+			"id":    column("ID", func(b *book) int { return b.ID }),
+			"title": column("Title", func(b *book) int { return b.Title }),
 			"pages": column("Pages", func(b *book) int { return b.Pages }),
-			"sequel": {Reads: fieldset.Of[book]("AuthorID").Bits(), Waits: true, Batch: func(ctx context.Context, _ *execution, _ *graphql.FieldContext, objects []any) ([]any, error) {
+			"sequel": {Reads: fieldset.Of[book]("AuthorID").Bits(), Waits: true, Batch: func(ctx context.Context, _ *execution,
+				_ *graphql.FieldContext, objects []any) ([]any, error) {
 				note(ctx, "sequel")
 				return breadthfirst.Values([]*book{{}, {}}[:len(objects)], nil)
 			}},
-			"shown": {Contains: true, Resolve: func(_ context.Context, _ *execution, _ *graphql.FieldContext, o any) (any, error) {
+			"shown": {Contains: true, Resolve: func(_ context.Context, _ *execution, _ *graphql.FieldContext,
+				o any) (any, error) {
 				return &library{[]*book{o.(*book)}}, nil
 			}},
 		}},

@@ -10,7 +10,8 @@ import (
 
 // errOneStream is the error of two aliases of one root field, or of a field that @skip excludes.
 // Validation permits both.
-var errOneStream = &apierror.Error{Code: apierror.ValidationFailed, Message: "a subscription must select exactly one root field"}
+var errOneStream = &apierror.Error{Code: apierror.ValidationFailed,
+	Message: "a subscription must select exactly one root field"}
 
 // subscribe calls the resolver of a subscription. It returns a handler that returns a response for
 // each event that the resolver sends, and nil at the end. If the resolver fails, it adds the error

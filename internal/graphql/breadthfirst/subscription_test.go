@@ -41,7 +41,8 @@ func eventsSchema(events []*node) graphql.ExecutableSchema {
 		}
 		return next(ctx)
 	}
-	must := &field{Append: func(b []byte, v any) []byte { return appendInt(b, *v.(*int)) }, Nil: breadthfirst.NilPointer[int],
+	must := &field{Append: func(b []byte, v any) []byte { return appendInt(b, *v.(*int)) },
+		Nil: breadthfirst.NilPointer[int],
 		Get: func(o any) any { return o.(*node).must }}
 	return breadthfirst.New(eventSDL, breadthfirst.Schema[*execution]{Types: map[string]*kind{
 		"Query": {Name: "Query", Implements: []string{"Query"}, Fields: map[string]*field{
@@ -49,7 +50,8 @@ func eventsSchema(events []*node) graphql.ExecutableSchema {
 		}},
 		"Subscription": {Name: "Subscription", Implements: []string{"Subscription"}, Fields: map[string]*field{
 			"nodes": nodes(stream), "maybe": nodes(stream), "guarded": guarded,
-			"numbers": {Append: appendInt, Receive: breadthfirst.Receive[int], Resolve: func(context.Context, *execution, *graphql.FieldContext, any) (any, error) {
+			"numbers": {Append: appendInt, Receive: breadthfirst.Receive[int], Resolve: func(context.Context, *execution,
+				*graphql.FieldContext, any) (any, error) {
 				channel := make(chan int, 2)
 				channel <- 1
 				channel <- 2
@@ -65,14 +67,19 @@ func eventsSchema(events []*node) graphql.ExecutableSchema {
 			"id":       {Scalar: func(b []byte, o any) ([]byte, bool) { return appendInt(b, o.(*node).id), true }},
 			"must":     must,
 			"children": {Each: breadthfirst.EachPointer[node], Get: func(o any) any { return o.(*node).children }},
-			"panics":   {Append: appendInt, Waits: true, Resolve: func(context.Context, *execution, *graphql.FieldContext, any) (any, error) { panic("no") }},
+			"panics": {Append: appendInt, Waits: true, Resolve: func(context.Context, *execution, *graphql.FieldContext,
+				any) (any, error) {
+				panic("no")
+			}},
 		}},
-	}}, func(*graphql.OperationContext) *execution { return nil }, breadthfirst.Limit{Bytes: 2_000, Error: errors.New("too large")})
+	}}, func(*graphql.OperationContext) *execution { return nil },
+		breadthfirst.Limit{Bytes: 2_000, Error: errors.New("too large")})
 }
 
 // subscribe runs a subscription and returns the data of all responses, and the errors with their
 // paths.
-func subscribe(t *testing.T, ctx context.Context, schema graphql.ExecutableSchema, text string) (data, failures []string) {
+func subscribe(t *testing.T, ctx context.Context, schema graphql.ExecutableSchema,
+	text string) (data, failures []string) {
 	t.Helper()
 	exec := executor.New(schema)
 	ctx = graphql.StartOperationTrace(ctx)
@@ -93,22 +100,27 @@ func subscribe(t *testing.T, ctx context.Context, schema graphql.ExecutableSchem
 // TestSubscribe checks the responses of subscriptions whose resolver sends two events.
 func TestSubscribe(t *testing.T) {
 	seven := 7
-	first, second := &node{id: 1, must: &seven, children: []*node{{id: 3, must: &seven}}}, &node{id: 2, children: []*node{{id: 4}}}
+	first, second := &node{id: 1, must: &seven, children: []*node{{id: 3, must: &seven}}},
+		&node{id: 2, children: []*node{{id: 4}}}
 	for text, want := range map[string]struct{ data, failures []string }{
-		`{nodes{id}}`:                {data: []string{`{"nodes":{"id":1}}`, `{"nodes":{"id":2}}`}},
-		`{a:nodes{children{id}}}`:    {data: []string{`{"a":{"children":[{"id":3}]}}`, `{"a":{"children":[{"id":4}]}}`}},
-		`{numbers}`:                  {data: []string{`{"numbers":1}`, `{"numbers":2}`}},
-		`{maybe{must}}`:              {[]string{`{"maybe":{"must":7}}`, `{"maybe":null}`}, []string{"maybe.must must not be null"}},
-		`{nodes{must}}`:              {[]string{`{"nodes":{"must":7}}`, `null`}, []string{"nodes.must must not be null"}},
-		`{nodes{children{must}}}`:    {[]string{`{"nodes":{"children":[{"must":7}]}}`, `null`}, []string{"nodes.children[0].must must not be null"}},
-		`{nodes{id panics}}`:         {[]string{`{"nodes":{"id":1,"panics":null}}`, `{"nodes":{"id":2,"panics":null}}`}, []string{"nodes.panics internal system error", "nodes.panics internal system error"}},
+		`{nodes{id}}`:             {data: []string{`{"nodes":{"id":1}}`, `{"nodes":{"id":2}}`}},
+		`{a:nodes{children{id}}}`: {data: []string{`{"a":{"children":[{"id":3}]}}`, `{"a":{"children":[{"id":4}]}}`}},
+		`{numbers}`:               {data: []string{`{"numbers":1}`, `{"numbers":2}`}},
+		`{maybe{must}}`: {[]string{`{"maybe":{"must":7}}`, `{"maybe":null}`},
+			[]string{"maybe.must must not be null"}},
+		`{nodes{must}}`: {[]string{`{"nodes":{"must":7}}`, `null`}, []string{"nodes.must must not be null"}},
+		`{nodes{children{must}}}`: {[]string{`{"nodes":{"children":[{"must":7}]}}`, `null`},
+			[]string{"nodes.children[0].must must not be null"}},
+		`{nodes{id panics}}`: {[]string{`{"nodes":{"id":1,"panics":null}}`, `{"nodes":{"id":2,"panics":null}}`},
+			[]string{"nodes.panics internal system error", "nodes.panics internal system error"}},
 		`{broken{id}}`:               {[]string{""}, []string{"broken broken"}},
 		`{panics{id}}`:               {[]string{""}, []string{"panics internal system error"}},
 		`{guarded(id:1){id}}`:        {data: []string{`{"guarded":{"id":1}}`, `{"guarded":{"id":2}}`}},
 		`{guarded(id:2){id}}`:        {[]string{""}, []string{"guarded not permitted"}},
 		`{a:nodes{id} b:nodes{id}}`:  {[]string{""}, []string{" a subscription must select exactly one root field"}},
 		`{nodes @skip(if:true){id}}`: {[]string{""}, []string{" a subscription must select exactly one root field"}},
-		`{nodes{` + repeated(100, "a%d:children{aaaaaaaaaaaaaaa:id} ") + `}}`: {[]string{"null", "null"}, []string{" too large", " too large"}},
+		`{nodes{` + repeated(100, "a%d:children{aaaaaaaaaaaaaaa:id} ") + `}}`: {[]string{"null", "null"},
+			[]string{" too large", " too large"}},
 	} {
 		data, failures := subscribe(t, t.Context(), eventsSchema([]*node{first, second}), "subscription "+text)
 		if !slices.Equal(data, want.data) || !slices.Equal(failures, want.failures) {
@@ -124,7 +136,8 @@ func TestNullEvent(t *testing.T) {
 		`{nodes{id}}`: {`null`, "nodes must not be null"},
 	} {
 		data, failures := subscribe(t, t.Context(), eventsSchema([]*node{nil}), "subscription "+text)
-		if len(data) != 1 || data[0] != want.data || len(failures) > 1 || len(failures) == 1 && failures[0] != want.failure || len(failures) == 0 && want.failure != "" {
+		if len(data) != 1 || data[0] != want.data || len(failures) > 1 || len(failures) == 1 && failures[0] != want.failure ||
+			len(failures) == 0 && want.failure != "" {
 			t.Errorf("%s: got %q %q, want %q", text, data, failures, want)
 		}
 	}

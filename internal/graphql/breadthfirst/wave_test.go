@@ -40,7 +40,8 @@ func TestFieldsThatWait(t *testing.T) {
 func schemaOf(name string, resolve func(context.Context) error) graphql.ExecutableSchema {
 	sdl := gqlparser.MustLoadSchema(&ast.Source{Input: "type Query { " + name + ": Int! }"})
 	query := &kind{Name: "Query", Implements: []string{"Query"}, Fields: map[string]*field{
-		name: {Waits: true, Append: appendInt, Resolve: func(ctx context.Context, _ *execution, _ *graphql.FieldContext, _ any) (any, error) {
+		name: {Waits: true, Append: appendInt, Resolve: func(ctx context.Context, _ *execution, _ *graphql.FieldContext,
+			_ any) (any, error) {
 			return 1, resolve(ctx)
 		}},
 	}}

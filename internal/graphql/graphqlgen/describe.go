@@ -74,7 +74,8 @@ func (r row) reads() ([]string, error) {
 	directive := r.FieldDefinition.Directives.ForName("reads")
 	switch {
 	case directive == nil && (r.IsResolver || r.IsMethod()):
-		return nil, errors.New("is a resolver or a method of a row: state the Go fields that it reads with @reads(fields: […])")
+		return nil, errors.New(
+			"is a resolver or a method of a row: state the Go fields that it reads with @reads(fields: […])")
 	case directive == nil:
 		return []string{r.GoFieldName}, nil
 	case !r.IsResolver && !r.IsMethod():

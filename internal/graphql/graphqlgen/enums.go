@@ -60,7 +60,8 @@ func enumsOf(c *config.Config) (enums []enum, err error) {
 	for _, name := range slices.Sorted(maps.Keys(c.Schema.Types)) {
 		bound := c.Models[name].Model
 		definition := c.Schema.Types[name]
-		if definition.Kind != ast.Enum || definition.BuiltIn || len(bound) == 0 || strings.HasPrefix(bound[0], c.Model.ImportPath()+".") {
+		if definition.Kind != ast.Enum || definition.BuiltIn || len(bound) == 0 ||
+			strings.HasPrefix(bound[0], c.Model.ImportPath()+".") {
 			continue
 		}
 		t, err := binder.FindTypeFromName(bound[0])
@@ -82,7 +83,8 @@ func enumsOf(c *config.Config) (enums []enum, err error) {
 
 // valuesOf returns the constants of a type for the values of an enum. explicit has the constants
 // that @goEnum names.
-func valuesOf(binder *config.Binder, of *ast.Definition, t *types.Named, explicit map[string]config.EnumValue) (values []enumValue, err error) {
+func valuesOf(binder *config.Binder, of *ast.Definition, t *types.Named,
+	explicit map[string]config.EnumValue) (values []enumValue, err error) {
 	named := make(map[string]*types.Const)
 	for _, c := range constants(t) {
 		named[enumName(constant.StringVal(c.Val()))] = c
@@ -100,7 +102,9 @@ func valuesOf(binder *config.Binder, of *ast.Definition, t *types.Named, explici
 			}
 		}
 		if c == nil {
-			return nil, fmt.Errorf("%s.%s: no constant of the type %s has that name in upper case as its value: add it, or name one with @goEnum", of.Name, v.Name, t)
+			return nil, fmt.Errorf(
+				"%s.%s: no constant of the type %s has that name in upper case as its value: add it, or name one with @goEnum",
+				of.Name, v.Name, t)
 		}
 		values = append(values, enumValue{v.Name, c})
 	}

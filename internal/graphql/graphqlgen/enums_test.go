@@ -74,7 +74,8 @@ func TestEnumWithoutConstant(t *testing.T) {
 	state := c.Schema.Types["ReportState"]
 	known := slices.Clone(state.EnumValues)
 	state.EnumValues = append(known, &ast.EnumValueDefinition{Name: "ARCHIVED"})
-	if _, err := enumsOf(c); err == nil || !strings.Contains(err.Error(), "ReportState.ARCHIVED: no constant of the type") {
+	if _, err := enumsOf(c); err == nil ||
+		!strings.Contains(err.Error(), "ReportState.ARCHIVED: no constant of the type") {
 		t.Errorf("a value without a constant: got %v", err)
 	}
 	entry := c.Models["ReportState"]
@@ -92,7 +93,8 @@ func TestEnumWithoutConstant(t *testing.T) {
 }
 
 func TestEnumName(t *testing.T) {
-	for value, want := range map[string]string{"cc-nc-sa": "CC_NC_SA", "thing.published": "THING_PUBLISHED", "set_password": "SET_PASSWORD", "pd0": "PD0"} {
+	for value, want := range map[string]string{"cc-nc-sa": "CC_NC_SA", "thing.published": "THING_PUBLISHED",
+		"set_password": "SET_PASSWORD", "pd0": "PD0"} {
 		if got := enumName(value); got != want {
 			t.Errorf("enumName(%q) = %q, want %q", value, got, want)
 		}

@@ -28,11 +28,13 @@ func (l *openLimit) acquire(caller string) (release func(), err *apierror.Error)
 	defer l.mu.Unlock()
 	switch {
 	case l.byCaller[caller] >= maxOpenByCaller:
-		err = apierror.New(apierror.RateLimited, "too many open %s: at most %d per client; close one first", l.noun, maxOpenByCaller)
+		err = apierror.New(apierror.RateLimited, "too many open %s: at most %d per client; close one first", l.noun,
+			maxOpenByCaller)
 		err.Limit = maxOpenByCaller
 		return nil, err
 	case l.total >= maxOpen:
-		err = apierror.New(apierror.RateLimited, "too many open %s: at most %d on this server; try again later", l.noun, maxOpen)
+		err = apierror.New(apierror.RateLimited, "too many open %s: at most %d on this server; try again later", l.noun,
+			maxOpen)
 		err.Limit = maxOpen
 		return nil, err
 	}

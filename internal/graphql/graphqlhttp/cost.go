@@ -214,12 +214,14 @@ func (s selected) heaviest(set ast.SelectionSet, entries int) (heaviest *ast.Fie
 
 // addConstant adds the costs of the fields in a selection that do not depend on variables, and
 // reports whether no field does. seen contains the result for each fragment that was visited.
-func (c *CostCalculator) addConstant(set ast.SelectionSet, fields map[*ast.Field]fieldTotal, seen map[string]bool) bool {
+func (c *CostCalculator) addConstant(set ast.SelectionSet, fields map[*ast.Field]fieldTotal,
+	seen map[string]bool) bool {
 	all := true
 	for _, selection := range set {
 		switch s := selection.(type) {
 		case *ast.Field:
-			if !c.addConstant(s.SelectionSet, fields, seen) || slices.ContainsFunc(s.Arguments, func(a *ast.Argument) bool { return hasVariable(a.Value) }) {
+			if !c.addConstant(s.SelectionSet, fields, seen) ||
+				slices.ContainsFunc(s.Arguments, func(a *ast.Argument) bool { return hasVariable(a.Value) }) {
 				all = false
 			} else if s.Name != "__schema" && s.Name != "__type" {
 				fields[s] = selected{c, nil, fields}.field(s)
@@ -239,7 +241,8 @@ func (c *CostCalculator) addConstant(set ast.SelectionSet, fields map[*ast.Field
 }
 
 func hasVariable(v *ast.Value) bool {
-	return v.Kind == ast.Variable || slices.ContainsFunc(v.Children, func(c *ast.ChildValue) bool { return hasVariable(c.Value) })
+	return v.Kind == ast.Variable ||
+		slices.ContainsFunc(v.Children, func(c *ast.ChildValue) bool { return hasVariable(c.Value) })
 }
 
 // unaffordable is the value at which sums and products of costs saturate.

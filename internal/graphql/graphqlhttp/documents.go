@@ -103,14 +103,16 @@ func (d *documents) find(params *graphql.RawParams) (*ast.QueryDocument, gqlerro
 		}
 		if !ok {
 			// Clients match this message and then send the text.
-			return nil, gqlerror.List{gqlerror.Wrap(&apierror.Error{Code: apierror.PersistedQueryNotFound, Message: "PersistedQueryNotFound"})}
+			return nil, gqlerror.List{gqlerror.Wrap(&apierror.Error{Code: apierror.PersistedQueryNotFound,
+				Message: "PersistedQueryNotFound"})}
 		}
 		params.Query = text
 	}
 	if text := strings.TrimSpace(params.Query); d.only && d.registered[text] {
 		params.Query = text // clients may send it with other white space around it
 	} else if d.only {
-		return nil, gqlerror.List{gqlerror.Wrap(&apierror.Error{Code: apierror.Forbidden, Message: "this server executes registered documents only, and this document is not registered"})}
+		return nil, gqlerror.List{gqlerror.Wrap(&apierror.Error{Code: apierror.Forbidden,
+			Message: "this server executes registered documents only, and this document is not registered"})}
 	}
 	document, ok := d.parsed.get(params.Query)
 	if !ok {
@@ -136,11 +138,13 @@ func persistedHash(params *graphql.RawParams) (string, error) {
 	extension, _ := value.(map[string]any)
 	hash, ok := extension["sha256Hash"].(string)
 	if version := fmt.Sprint(extension["version"]); version != "1" || !ok || len(hash) != hex.EncodedLen(sha256.Size) {
-		return "", apierror.Invalid("extensions.persistedQuery", "extensions.persistedQuery: must have version 1 and sha256Hash with 64 hexadecimal digits")
+		return "", apierror.Invalid("extensions.persistedQuery",
+			"extensions.persistedQuery: must have version 1 and sha256Hash with 64 hexadecimal digits")
 	}
 	hash = strings.ToLower(hash)
 	if params.Query != "" && documentID(params.Query) != hash {
-		return "", apierror.Invalid("extensions.persistedQuery", "extensions.persistedQuery: sha256Hash does not match the query")
+		return "", apierror.Invalid("extensions.persistedQuery",
+			"extensions.persistedQuery: sha256Hash does not match the query")
 	}
 	return hash, nil
 }
@@ -150,7 +154,8 @@ func persistedHash(params *graphql.RawParams) (string, error) {
 var withoutSuggestions = func() *rules.Rules {
 	r := rules.NewDefaultRules()
 	for _, rule := range []validator.Rule{
-		rules.FieldsOnCorrectTypeRuleWithoutSuggestions, rules.KnownArgumentNamesRuleWithoutSuggestions, rules.KnownTypeNamesRuleWithoutSuggestions,
+		rules.FieldsOnCorrectTypeRuleWithoutSuggestions, rules.KnownArgumentNamesRuleWithoutSuggestions,
+		rules.KnownTypeNamesRuleWithoutSuggestions,
 		rules.ScalarLeafsRuleWithoutSuggestions, rules.ValuesOfCorrectTypeRuleWithoutSuggestions,
 	} {
 		r.RemoveRule(strings.TrimSuffix(rule.Name, "WithoutSuggestions"))

@@ -34,13 +34,15 @@ func TestAutomaticPersistedQueries(t *testing.T) {
 		{"", persistedQuery(strings.ToUpper(documentID(text))), ""},
 		{"", persistedQuery("xyz"), "must have version 1"},
 		{"", map[string]any{"persistedQuery": 5}, "must have version 1"},
-		{"", map[string]any{"persistedQuery": map[string]any{"version": 2, "sha256Hash": documentID(text)}}, "must have version 1"},
+		{"", map[string]any{"persistedQuery": map[string]any{"version": 2, "sha256Hash": documentID(text)}},
+			"must have version 1"},
 		{"", persistedQuery(documentID("{ me { id } }")), ""},
 		{"", persistedQuery(documentID("{ me { id } }\n")), ""},
 	} {
 		params := &graphql.RawParams{Query: c.query, Extensions: c.extensions}
 		document, errs := d.find(params)
-		if c.wrong == "" && (document == nil || params.Query == "") || c.wrong != "" && (len(errs) != 1 || !strings.Contains(errs[0].Message, c.wrong)) {
+		if c.wrong == "" && (document == nil || params.Query == "") || c.wrong != "" &&
+			(len(errs) != 1 || !strings.Contains(errs[0].Message, c.wrong)) {
 			t.Errorf("%d: %q %v: %v, %v; want %q", i, c.query, c.extensions, document, errs, c.wrong)
 		}
 	}
@@ -57,8 +59,11 @@ func TestRegisteredOnly(t *testing.T) {
 		query, hash string
 		runs        bool
 	}{
-		{mine, "", true}, {mine + "\n", "", true}, {"", documentID(mine), true}, {"", documentID(mine + "\n"), true}, {mine, documentID(mine), true},
-		{mine + " ", "", true}, {"\n\t" + mine + "\r\n", "", true}, {strings.Replace(mine, " ", "  ", 1), "", false}, {"{__typename}", "", false}, {"{__typename}", documentID("{__typename}"), false}, {"", documentID("{__typename}"), false},
+		{mine, "", true}, {mine + "\n", "", true}, {"", documentID(mine), true}, {"", documentID(mine + "\n"), true},
+		{mine, documentID(mine), true},
+		{mine + " ", "", true}, {"\n\t" + mine + "\r\n", "", true}, {strings.Replace(mine, " ", "  ", 1), "", false},
+		{"{__typename}", "", false}, {"{__typename}", documentID("{__typename}"), false},
+		{"", documentID("{__typename}"), false},
 		{"{__schema{types{name}}}", "", false}, {strings.Repeat("{", 1<<20), "", false},
 	} {
 		params := &graphql.RawParams{Query: c.query}
@@ -69,8 +74,10 @@ func TestRegisteredOnly(t *testing.T) {
 			t.Errorf("%d: %.30q: %v, %v", i, c.query, document, errs)
 		}
 	}
-	for name, text := range map[string]string{"bad": "{ nothing }", "empty": "", "large": "{" + strings.Repeat("__typename ", 500) + "}"} {
-		if _, err := newDocuments(testSchema(t).Schema(), true, []Document{{name, text}}); err == nil || !strings.Contains(err.Error(), "document "+name) {
+	for name, text := range map[string]string{"bad": "{ nothing }", "empty": "", "large": "{" +
+		strings.Repeat("__typename ", 500) + "}"} {
+		if _, err := newDocuments(testSchema(t).Schema(), true, []Document{{name, text}}); err == nil ||
+			!strings.Contains(err.Error(), "document "+name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -83,8 +90,10 @@ func TestNoSuggestionsWhenHardened(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range []string{
-		"{ thinng(id: 1) { id } }", "{ thing(idd: 1) { id } }", "{ __schema { directive } }", "{ things(sort: POPULARR) { nodes { id } } }", "query ($a: Thingg) { __typename }",
-		"{ me }", "{ me { ... on Userr { id } } }", "mutation { createThing(input: {naem: 1}) { thing { id } } }", "{ __typename @skipp }", "{ me { ...F } } fragment G on User { id }",
+		"{ thinng(id: 1) { id } }", "{ thing(idd: 1) { id } }", "{ __schema { directive } }",
+		"{ things(sort: POPULARR) { nodes { id } } }", "query ($a: Thingg) { __typename }",
+		"{ me }", "{ me { ... on Userr { id } } }", "mutation { createThing(input: {naem: 1}) { thing { id } } }",
+		"{ __typename @skipp }", "{ me { ...F } } fragment G on User { id }",
 	} {
 		_, errs := d.parse(text, new(documentStats))
 		if len(errs) == 0 || strings.Contains(errs.Error(), "Did you mean") {

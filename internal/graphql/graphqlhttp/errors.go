@@ -109,8 +109,10 @@ func presentError(ctx context.Context, schema *ast.Schema, err error) *gqlerror.
 		return withCode(ctx, presented, known) // another field ended the operation
 	case errors.Is(err, context.Canceled):
 		return withCode(ctx, presented, &apierror.Error{Code: apierror.Canceled, Message: "the client closed the connection"})
-	case len(presented.Path) > 0 && (presented.Path[0] == ast.PathName("__schema") || presented.Path[0] == ast.PathName("__type")):
-		return withCode(ctx, presented, &apierror.Error{Code: apierror.Forbidden, Message: "introspection is disabled on this server"})
+	case len(presented.Path) > 0 && (presented.Path[0] == ast.PathName("__schema") ||
+		presented.Path[0] == ast.PathName("__type")):
+		return withCode(ctx, presented, &apierror.Error{Code: apierror.Forbidden,
+			Message: "introspection is disabled on this server"})
 	case presented.Extensions["code"] == errcode.ParseFailed:
 		return withCode(ctx, presented, &apierror.Error{Code: apierror.ParseFailed, Message: presented.Message})
 	case presented.Rule != "":

@@ -32,9 +32,11 @@ func TestEscapes(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", literal, got, want)
 		}
 	}
-	for _, escape := range []string{`\uD83D`, `\uDE00`, `\uD83D\uD83D`, `\uDE00\uD83D`, `\uD83D\u0041`, `\u{D83D}`, `\u{110000}`, `\u{fffffffff}`, `\u{}`, `\u{g}`, `\u{1`} {
+	for _, escape := range []string{`\uD83D`, `\uDE00`, `\uD83D\uD83D`, `\uDE00\uD83D`, `\uD83D\u0041`, `\u{D83D}`,
+		`\u{110000}`, `\u{fffffffff}`, `\u{}`, `\u{g}`, `\u{1`} {
 		_, errs := d.parse("{\n user(username: \"😀"+escape+"\") { id } }", new(documentStats))
-		if len(errs) != 1 || errs[0].Extensions["code"] != "GRAPHQL_PARSE_FAILED" || !strings.Contains(errs[0].Message, "Invalid") || len(errs[0].Locations) != 1 || errs[0].Locations[0].Line != 2 {
+		if len(errs) != 1 || errs[0].Extensions["code"] != "GRAPHQL_PARSE_FAILED" ||
+			!strings.Contains(errs[0].Message, "Invalid") || len(errs[0].Locations) != 1 || errs[0].Locations[0].Line != 2 {
 			t.Errorf("%s: got %v, want a syntax error in line 2", escape, errs)
 		}
 	}

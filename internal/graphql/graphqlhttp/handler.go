@@ -228,7 +228,8 @@ func (h *handler) charge(r *http.Request, op *graphql.OperationContext) (cost in
 		if path := h.costs.Heaviest(op); path != "" {
 			where = ", above all in " + path
 		}
-		err := apierror.New(apierror.TooLarge, "the operation costs %d, and the limit is %d: request fewer fields or shorter lists%s", cost, MaxCost, where)
+		err := apierror.New(apierror.TooLarge,
+			"the operation costs %d, and the limit is %d: request fewer fields or shorter lists%s", cost, MaxCost, where)
 		err.Limit = MaxCost
 		return cost, budget, err
 	}
@@ -250,7 +251,8 @@ func (h *handler) prepare(ctx context.Context, params *graphql.RawParams) (*grap
 	if document.Operations.ForName(params.OperationName) == nil {
 		err := apierror.Invalid("operationName", "operationName: the document has no operation %.100q", params.OperationName)
 		if params.OperationName == "" {
-			err.Message = fmt.Sprintf("operationName: is required, because the document has %d operations", len(document.Operations))
+			err.Message = fmt.Sprintf("operationName: is required, because the document has %d operations",
+				len(document.Operations))
 		}
 		return new(graphql.OperationContext), gqlerror.List{gqlerror.Wrap(err)}
 	}
@@ -309,7 +311,8 @@ func (h *handler) run(ctx context.Context, op *graphql.OperationContext, limit t
 }
 
 // dispatch starts an operation whose responses are limited in size.
-func (h *handler) dispatch(ctx context.Context, op *graphql.OperationContext) (graphql.ResponseHandler, context.Context) {
+func (h *handler) dispatch(ctx context.Context,
+	op *graphql.OperationContext) (graphql.ResponseHandler, context.Context) {
 	next, opCtx := h.Executor.DispatchOperation(ctx, op)
 	return func(ctx context.Context) *graphql.Response {
 		response := next(ctx)
@@ -338,7 +341,8 @@ func (h *handler) writeError(ctx context.Context, w *responseWriter, status int,
 
 // writeErrors responds to a request whose operation cannot be executed. Clients that accept only
 // application/json expect status 200. Clients of server-sent events expect an event.
-func (h *handler) writeErrors(ctx context.Context, w *responseWriter, r *http.Request, op *graphql.OperationContext, errs gqlerror.List) {
+func (h *handler) writeErrors(ctx context.Context, w *responseWriter, r *http.Request, op *graphql.OperationContext,
+	errs gqlerror.List) {
 	response := h.Executor.DispatchError(graphql.WithOperationContext(ctx, op), errs[:min(len(errs), maxErrors)])
 	if wantsErrorEvents(r) {
 		s := openEvents(w.ResponseWriter)

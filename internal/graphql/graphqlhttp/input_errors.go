@@ -49,7 +49,8 @@ var inputMessages = []struct {
 	replace string
 }{
 	// gqlparser writes the limits of an int64 for integers beyond them, and 0 for other numbers.
-	{regexp.MustCompile(`^cannot use value -?922337203685477580[78] as Int$`), mustBeInt + " (got one of more than 64 bits)"},
+	{regexp.MustCompile(`^cannot use value -?922337203685477580[78] as Int$`), mustBeInt +
+		" (got one of more than 64 bits)"},
 	{regexp.MustCompile(`^cannot use (?:value )?\S+ as Int$`), mustBeInt},
 	{regexp.MustCompile(`^(-?\d+) overflows signed 32-bit integer$`), mustBeInt + " (got $1)"},
 	{regexp.MustCompile(`^cannot use (?:value )?\S+ as ID$`), "must be an ID"},
@@ -100,7 +101,8 @@ func argumentOf(ctx context.Context, path ast.Path) ast.Path {
 		if !ok {
 			continue
 		}
-		if argument := breadthfirst.FindVariable(field.Arguments, func(v *ast.Value) bool { return v.Raw == string(name) }); argument != nil {
+		if argument := breadthfirst.FindVariable(field.Arguments,
+			func(v *ast.Value) bool { return v.Raw == string(name) }); argument != nil {
 			return append(argument, path[1:]...)
 		}
 	}

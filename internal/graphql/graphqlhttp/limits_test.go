@@ -60,17 +60,21 @@ func TestLimits(t *testing.T) {
 		most     int
 		words    string
 	}{
-		"bytes":   {func(n int) string { return "{__typename}" + times(" ", n-12) }, maxDocumentBytes, "bytes"},
-		"tokens":  {func(n int) string { return "{__typename}" + times("#\n", n-3) }, maxTokens, "tokens"},
-		"a name":  {func(n int) string { return "{" + times("a", n) + ":__typename}" }, maxNameBytes, "bytes per name"},
-		"nesting": {func(n int) string { return "{__typename @skip(if:" + times("[", n-2) + times("]", n-2) + ")}" }, maxNesting, "levels of brackets"},
-		"fields":  {func(n int) string { return "{" + times(nested(50), n/50) + nested(n%50) + "}" }, maxFields, "fields with all"},
+		"bytes":  {func(n int) string { return "{__typename}" + times(" ", n-12) }, maxDocumentBytes, "bytes"},
+		"tokens": {func(n int) string { return "{__typename}" + times("#\n", n-3) }, maxTokens, "tokens"},
+		"a name": {func(n int) string { return "{" + times("a", n) + ":__typename}" }, maxNameBytes, "bytes per name"},
+		"nesting": {func(n int) string { return "{__typename @skip(if:" + times("[", n-2) + times("]", n-2) + ")}" },
+			maxNesting, "levels of brackets"},
+		"fields": {func(n int) string { return "{" + times(nested(50), n/50) + nested(n%50) + "}" }, maxFields,
+			"fields with all"},
 		"aliases": {func(n int) string { return "{" + distinct(n) + "}" }, maxAliases, "aliases"},
 		"depth": {func(n int) string {
 			return "{me" + times("{things{nodes{creator", (n-1)/3) + times("{id", 1) + times("}", 1+(n-1)/3*3) + "}"
 		}, maxDepth, "levels of fields"},
-		"directives":  {func(n int) string { return "{__typename " + times("...@skip(if:true){__typename}", n) + "}" }, maxDirectives, "50 directives"},
-		"together":    {func(n int) string { return "{__typename " + times("@skip(if:true)", n) + "}" }, maxDirectivesOnOneNode, "on one node"},
+		"directives": {func(n int) string { return "{__typename " + times("...@skip(if:true){__typename}", n) + "}" },
+			maxDirectives, "50 directives"},
+		"together": {func(n int) string { return "{__typename " + times("@skip(if:true)", n) + "}" },
+			maxDirectivesOnOneNode, "on one node"},
 		"comparisons": {func(n int) string { return "{" + times("__typename ", n) + "}" }, 63, "comparisons"},
 	} {
 		refused := func(n int) bool {
@@ -82,7 +86,8 @@ func TestLimits(t *testing.T) {
 			step = 3
 		}
 		if refused(c.most) || !refused(c.most+step) {
-			t.Errorf("%s: %d are refused: %v; %d are refused: %v", name, c.most, refused(c.most), c.most+step, refused(c.most+step))
+			t.Errorf("%s: %d are refused: %v; %d are refused: %v", name, c.most, refused(c.most), c.most+step,
+				refused(c.most+step))
 		}
 	}
 }
@@ -126,7 +131,8 @@ func FuzzDocument(f *testing.F) {
 		}
 		exec := executor.New(testSchema(t))
 		exec.SetQueryCache(SingleDocument{document})
-		op, errs := exec.CreateOperationContext(graphql.StartOperationTrace(t.Context()), &graphql.RawParams{Variables: params.Variables})
+		op, errs := exec.CreateOperationContext(graphql.StartOperationTrace(t.Context()),
+			&graphql.RawParams{Variables: params.Variables})
 		if len(errs) == 0 {
 			if cost := costs.Of(op); cost < 0 {
 				t.Errorf("it costs %d", cost)

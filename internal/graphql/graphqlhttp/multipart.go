@@ -54,7 +54,9 @@ func readMultipart(r *http.Request) (*graphql.RawParams, error) {
 func nextPart(parts *httpbody.Form, name string) (*multipart.Part, error) {
 	part, err := parts.NextPart()
 	if err != nil || part.FormName() != name {
-		return nil, apierror.Or(err, apierror.Invalid(name, "part %.40q is missing or out of order: send operations, map and then the file that map names", name))
+		return nil, apierror.Or(err,
+			apierror.Invalid(name,
+				"part %.40q is missing or out of order: send operations, map and then the file that map names", name))
 	}
 	return part, nil
 }
@@ -69,7 +71,8 @@ func readPart(parts *httpbody.Form, name string, limit int64, into any) error {
 		return apierror.Or(err, apierror.Invalid(name, "%s: the request body ended early", name))
 	}
 	if int64(len(text)) > limit {
-		return &apierror.Error{Code: apierror.TooLarge, Field: name, Limit: limit, Message: fmt.Sprintf("%s: must be at most %d bytes", name, limit)}
+		return &apierror.Error{Code: apierror.TooLarge, Field: name, Limit: limit,
+			Message: fmt.Sprintf("%s: must be at most %d bytes", name, limit)}
 	}
 	return httpbody.DecodeJSON(name, text, into)
 }

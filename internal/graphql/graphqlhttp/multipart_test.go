@@ -52,14 +52,15 @@ func (e *endless) Read(p []byte) (int, error) {
 // An endless part before the file is refused after a bounded number of bytes.
 func TestPartsBeforeFileAreBounded(t *testing.T) {
 	for name, c := range map[string]struct{ start, more string }{
-		"a preamble":          {"", "no boundary\r\n"},
-		"a preamble's line":   {"", "x"},
-		"headers of a part":   {"--b\r\n", "X-A: aaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n"},
-		"a header of a part":  {"--b\r\nX-A: ", "a"},
-		"operations":          {operationsPart, "x"},
-		"the map":             {operationsPart + "{}" + mapPart, "x"},
-		"parts":               {operationsPart + "{}", mapPart + "{}"},
-		"headers of the file": {operationsPart + `{"query":"a","variables":{"f":null}}` + mapPart + `{"0":["variables.f"]}` + "\r\n--b\r\n", "X-A: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n"},
+		"a preamble":         {"", "no boundary\r\n"},
+		"a preamble's line":  {"", "x"},
+		"headers of a part":  {"--b\r\n", "X-A: aaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n"},
+		"a header of a part": {"--b\r\nX-A: ", "a"},
+		"operations":         {operationsPart, "x"},
+		"the map":            {operationsPart + "{}" + mapPart, "x"},
+		"parts":              {operationsPart + "{}", mapPart + "{}"},
+		"headers of the file": {operationsPart + `{"query":"a","variables":{"f":null}}` + mapPart + `{"0":["variables.f"]}` +
+			"\r\n--b\r\n", "X-A: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n"},
 	} {
 		body := &counted{Reader: io.MultiReader(strings.NewReader(c.start), &endless{text: c.more})}
 		_, err := readMultipart(multipartRequest(body))
@@ -79,7 +80,8 @@ func TestPartsBeforeFileAreBounded(t *testing.T) {
 // The file is streamed to the resolver and not buffered.
 func TestFileIsStreamed(t *testing.T) {
 	const size = 64 << 20
-	body := &counted{Reader: io.MultiReader(strings.NewReader(operationsPart+`{"query":"a","variables":{"in":{"f":[null]}}}`+mapPart+`{"0":["variables.in.f.0"]}`+filePart),
+	body := &counted{Reader: io.MultiReader(
+		strings.NewReader(operationsPart+`{"query":"a","variables":{"in":{"f":[null]}}}`+mapPart+`{"0":["variables.in.f.0"]}`+filePart),
 		io.LimitReader(&endless{text: strings.Repeat("x", 32<<10)}, size), strings.NewReader("\r\n--b--\r\n"))}
 	params, err := readMultipart(multipartRequest(body))
 	if err != nil {
@@ -99,7 +101,9 @@ func TestFileIsStreamed(t *testing.T) {
 }
 
 func FuzzMultipart(f *testing.F) {
-	whole := operationsPart + `{"query":"mutation($f:Upload!){uploadFile(input:{file:$f}){file{id}}}","variables":{"f":null}}` + mapPart + `{"0":["variables.f"]}` + filePart + "solid a\r\n--b--\r\n"
+	whole := operationsPart +
+		`{"query":"mutation($f:Upload!){uploadFile(input:{file:$f}){file{id}}}","variables":{"f":null}}` + mapPart +
+		`{"0":["variables.f"]}` + filePart + "solid a\r\n--b--\r\n"
 	f.Add([]byte(whole))
 	f.Add([]byte(strings.Replace(whole, "variables.f", "variables.f.0.a", 1)))
 	f.Add([]byte(strings.Replace(whole, `["variables.f"]`, `{"a":[]}`, 1)))

@@ -38,7 +38,8 @@ func readRequest(r *http.Request, allowGet bool) (params *graphql.RawParams, sta
 	case mediaType == jsonType:
 		params, err = readJSONBody(r)
 	default:
-		return nil, http.StatusUnsupportedMediaType, apierror.Invalid("", "Content-Type must be application/json or multipart/form-data")
+		return nil, http.StatusUnsupportedMediaType,
+			apierror.Invalid("", "Content-Type must be application/json or multipart/form-data")
 	}
 	if err == nil && params.Query == "" && params.Extensions["persistedQuery"] == nil {
 		err = apierror.Invalid("query", "query: is required")
@@ -61,10 +62,12 @@ func readJSONBody(r *http.Request) (*graphql.RawParams, error) {
 		return nil, apierror.Or(err, apierror.Invalid("", "the request body ended early"))
 	}
 	if len(text) > httpbody.MaxJSON {
-		return nil, &apierror.Error{Code: apierror.TooLarge, Limit: httpbody.MaxJSON, Message: "the request body must be at most 1 MiB"}
+		return nil, &apierror.Error{Code: apierror.TooLarge, Limit: httpbody.MaxJSON,
+			Message: "the request body must be at most 1 MiB"}
 	}
 	if bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("[")) {
-		return nil, apierror.Invalid("", "the request body must be a JSON object with one operation; batches of operations are not supported")
+		return nil, apierror.Invalid("",
+			"the request body must be a JSON object with one operation; batches of operations are not supported")
 	}
 	params := new(graphql.RawParams)
 	return params, httpbody.DecodeJSON("request body", text, params)

@@ -63,7 +63,8 @@ func TestWantsEvents(t *testing.T) {
 	} {
 		r := httptest.NewRequest(test.method, "/graphql", nil)
 		r.Header.Set("Accept", test.accept)
-		for operation, want := range map[ast.Operation]bool{ast.Query: test.query, ast.Mutation: test.query, ast.Subscription: test.subscription} {
+		for operation, want := range map[ast.Operation]bool{ast.Query: test.query, ast.Mutation: test.query,
+			ast.Subscription: test.subscription} {
 			if got := wantsEvents(r, operation); got != want {
 				t.Errorf("%s, Accept: %s: a %s is answered by events: %v, want %v", test.method, test.accept, operation, got, want)
 			}
@@ -76,7 +77,8 @@ func FuzzAccept(f *testing.F) {
 	f.Add("application/json;q=,;,")
 	f.Fuzz(func(t *testing.T, accept string) {
 		got := negotiate([]string{accept})
-		if got == graphQLResponseType && !strings.Contains(strings.ToLower(accept), graphQLResponseType) || got != graphQLResponseType && got != jsonType {
+		if got == graphQLResponseType && !strings.Contains(strings.ToLower(accept), graphQLResponseType) ||
+			got != graphQLResponseType && got != jsonType {
 			t.Errorf("Accept: %q: %s", accept, got)
 		}
 	})
@@ -93,7 +95,8 @@ func TestTruncate(t *testing.T) {
 	if err := json.Unmarshal(body, &response); err != nil || len(response.Errors) != maxErrors || len(body) > 16<<10 {
 		t.Fatalf("%v: %d errors, %d bytes", err, len(response.Errors), len(body))
 	}
-	if m := response.Errors[0].Message; !utf8.ValidString(m) || len(m) > maxMessage+len("…") || len(errs[0].Message) != 20_000 {
+	if m := response.Errors[0].Message; !utf8.ValidString(m) || len(m) > maxMessage+len("…") ||
+		len(errs[0].Message) != 20_000 {
 		t.Errorf("a message of %d bytes: %q", len(m), m)
 	}
 }
@@ -177,7 +180,8 @@ func TestPanicIsReported(t *testing.T) {
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
-	if w.Code != 500 || !strings.Contains(w.Body.String(), `"INTERNAL"`) || strings.Contains(w.Body.String(), "nil pointer") {
+	if w.Code != 500 || !strings.Contains(w.Body.String(), `"INTERNAL"`) ||
+		strings.Contains(w.Body.String(), "nil pointer") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }

@@ -58,7 +58,8 @@ func eventQuality(r *http.Request) (events, json float64) {
 
 // serveSubscription sends the events of a subscription until it ends, the client disconnects or the
 // server shuts down.
-func (h *handler) serveSubscription(ctx context.Context, w *responseWriter, r *http.Request, op *graphql.OperationContext) {
+func (h *handler) serveSubscription(ctx context.Context, w *responseWriter, r *http.Request,
+	op *graphql.OperationContext) {
 	if !wantsEvents(r, ast.Subscription) {
 		h.writeError(ctx, w, http.StatusNotAcceptable, apierror.Invalid("",
 			"subscriptions need server-sent events (Accept: text/event-stream) or a WebSocket"))

@@ -67,7 +67,8 @@ func isWebSocket(r *http.Request) bool {
 // here.
 func (h *handler) serveWebSocket(w http.ResponseWriter, r *http.Request) {
 	if h.AllowWebSocket != nil && !h.AllowWebSocket(r) {
-		WriteError(w, r, http.StatusForbidden, apierror.New(apierror.Forbidden, "pages of this origin may not open a WebSocket"))
+		WriteError(w, r, http.StatusForbidden,
+			apierror.New(apierror.Forbidden, "pages of this origin may not open a WebSocket"))
 		return
 	}
 	// Until the token arrives, the connection counts for the network that it comes from.
@@ -76,9 +77,11 @@ func (h *handler) serveWebSocket(w http.ResponseWriter, r *http.Request) {
 		WriteError(w, r, http.StatusTooManyRequests, err)
 		return
 	}
-	s := &webSocket{handler: h, r: r, token: bearer.Token(r), release: release, active: make(map[string]context.CancelFunc)}
+	s := &webSocket{handler: h, r: r, token: bearer.Token(r), release: release,
+		active: make(map[string]context.CancelFunc)}
 	defer func() { s.release() }()
-	options := &websocket.AcceptOptions{Subprotocols: []string{transportProtocol, legacyProtocol}, InsecureSkipVerify: true}
+	options := &websocket.AcceptOptions{Subprotocols: []string{transportProtocol, legacyProtocol},
+		InsecureSkipVerify: true}
 	var acceptError error
 	if s.conn, acceptError = websocket.Accept(w, r, options); acceptError != nil {
 		return // Accept has responded

@@ -74,7 +74,8 @@ func (s *webSocket) stop(id string) bool {
 
 // open validates a subscription, charges its cost and counts it as open until release is called. It
 // refuses queries and mutations, which would bypass the rate limit on requests.
-func (s *webSocket) open(ctx context.Context, params *graphql.RawParams) (op *graphql.OperationContext, release func(), errs gqlerror.List) {
+func (s *webSocket) open(ctx context.Context,
+	params *graphql.RawParams) (op *graphql.OperationContext, release func(), errs gqlerror.List) {
 	op = new(graphql.OperationContext)
 	r := s.r.WithContext(ctx)
 	// A message is charged before it is parsed: the rate limit counts only the request that opened the
@@ -88,7 +89,8 @@ func (s *webSocket) open(ctx context.Context, params *graphql.RawParams) (op *gr
 		return op, nil, errs
 	}
 	if op.Operation.Operation != ast.Subscription {
-		return op, nil, gqlerror.List{gqlerror.Wrap(apierror.Invalid("", "a WebSocket accepts subscriptions only: send queries and mutations by POST"))}
+		return op, nil, gqlerror.List{gqlerror.Wrap(apierror.Invalid("",
+			"a WebSocket accepts subscriptions only: send queries and mutations by POST"))}
 	}
 	if _, _, err := s.charge(r, op); err != nil {
 		return op, nil, gqlerror.List{gqlerror.Wrap(err)}

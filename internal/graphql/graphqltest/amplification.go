@@ -42,12 +42,13 @@ func places(username string, n int) map[string][]place {
 	user := `{user(username:"` + username + `"){%s}}`
 	in := func(outer, inner string) string { return strings.Replace(outer, "%s", inner, 1) }
 	return map[string][]place{
-		"Query":            {one("{%s}")},
-		"Thing":            {one(thing), many(in(user, "things(first:100){nodes{%s}}"))},
-		"Make":             {one(`{make(id:"` + worst + `"){%s}}`), many(in(thing, "makes(first:100){nodes{%s}}"))},
-		"Comment":          {one(`{comment(id:"` + worst + `"){%s}}`), many(in(thing, "comments(first:100){nodes{%s}}"))},
-		"User":             {one("{me{%s}}"), many(in(thing, "likers(first:100){nodes{%s}}"))},
-		"Collection":       {one(fmt.Sprintf(`{collection(id:"%d"){%%s}}`, Base+100)), many(in(user, "collections(first:100){nodes{%s}}"))},
+		"Query":   {one("{%s}")},
+		"Thing":   {one(thing), many(in(user, "things(first:100){nodes{%s}}"))},
+		"Make":    {one(`{make(id:"` + worst + `"){%s}}`), many(in(thing, "makes(first:100){nodes{%s}}"))},
+		"Comment": {one(`{comment(id:"` + worst + `"){%s}}`), many(in(thing, "comments(first:100){nodes{%s}}"))},
+		"User":    {one("{me{%s}}"), many(in(thing, "likers(first:100){nodes{%s}}"))},
+		"Collection": {one(fmt.Sprintf(`{collection(id:"%d"){%%s}}`, Base+100)),
+			many(in(user, "collections(first:100){nodes{%s}}"))},
 		"File":             {one(file), many(in(thing, "files(first:1000){%s}"))},
 		"MediaImage":       {one(in(file, "image{%s}")), many(in(thing, "images(first:1000){%s}"))},
 		"Mesh":             {one(in(file, "mesh{%s}")), many(in(thing, "files(first:200){mesh{%s}}"))},
@@ -119,7 +120,9 @@ func arguments(field *ast.FieldDefinition, n int) []string {
 		case a.Name == "username":
 			base = append(base, `username:"worst-1"`)
 		case a.Name == "filter" && field.Name == "things":
-			variants = append(variants, `filter:{tags:["worst tag 1"]}`, fmt.Sprintf(`filter:{likedById:"%d"}`, Base+1), `filter:{hasMakes:true,isDerivative:true,licenses:[GPL]}`, `filter:{minTriangles:1,isWatertight:true}`, "sort:POPULAR", "sort:NAME")
+			variants = append(variants, `filter:{tags:["worst tag 1"]}`, fmt.Sprintf(`filter:{likedById:"%d"}`, Base+1),
+				`filter:{hasMakes:true,isDerivative:true,licenses:[GPL]}`, `filter:{minTriangles:1,isWatertight:true}`,
+				"sort:POPULAR", "sort:NAME")
 		}
 	}
 	var all []string

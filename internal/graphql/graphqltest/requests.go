@@ -36,18 +36,22 @@ func (r Request) Body(nonce int) []byte {
 // Requests returns all requests.
 func Requests() []Request {
 	all := []Request{
-		{Name: "a grid of inline fragments, 200 by 20", Query: "{" + strings.Repeat("...{"+strings.Repeat("__typename ", 20)+"}", 200) + "}"},
-		{Name: "a grid of inline fragments, 20 by 20", Query: "{" + strings.Repeat("...{"+strings.Repeat("__typename ", 20)+"}", 20) + "}"},
+		{Name: "a grid of inline fragments, 200 by 20", Query: "{" +
+			strings.Repeat("...{"+strings.Repeat("__typename ", 20)+"}", 200) + "}"},
+		{Name: "a grid of inline fragments, 20 by 20", Query: "{" +
+			strings.Repeat("...{"+strings.Repeat("__typename ", 20)+"}", 20) + "}"},
 		{Name: "100,000 aliases", Query: "{" + numbered(100_000, "a%d:__typename ") + "}"},
 		{Name: "101 aliases", Query: "{" + numbered(101, "a%d:__typename ") + "}"},
 		{Name: "20,000 directives", Query: "{__typename " + strings.Repeat("@skip(if:false)", 20_000) + "}"},
 		{Name: "40 directives in one place", Query: "{__typename " + strings.Repeat("@aa", 40) + "}"},
 		{Name: "fragments that expand to 2^22 fields", Query: "{me{...F0}} " + doubling(22)},
 		{Name: "fragments that expand to 2^100 fields", Query: "{me{...F0}} " + doubling(100)},
-		{Name: "two fragments of one name, one of which expands to many fields", Query: "{me{...F0}} " + doubling(60) + " fragment F0 on User{id}"},
+		{Name: "two fragments of one name, one of which expands to many fields", Query: "{me{...F0}} " + doubling(60) +
+			" fragment F0 on User{id}"},
 		{Name: "fragments in a circle", Query: "{me{...A}} fragment A on User{...B} fragment B on User{...A}"},
 		{Name: "a fragment in itself", Query: "{me{...A}} fragment A on User{things{nodes{creator{...A ...A}}}}"},
-		{Name: "fragments in circles of 200", Query: "{me{...F0}} " + numbered(200, "fragment F%d on User{...F0 ...F1 ...F199}")},
+		{Name: "fragments in circles of 200", Query: "{me{...F0}} " +
+			numbered(200, "fragment F%d on User{...F0 ...F1 ...F199}")},
 		{Name: "100,000 braces", Query: strings.Repeat("{a", 100_000)},
 		{Name: "100,000 brackets", Query: "{thing(id:" + strings.Repeat("[", 100_000)},
 		{Name: "100,000 objects", Query: "{thing(id:" + strings.Repeat("{a:", 100_000)},
@@ -61,7 +65,8 @@ func Requests() []Request {
 		{Name: "350 variables of unknown types", Query: "query(" + numbered(350, "$v%d:Thinng ") + "){__typename}"},
 		{Name: "300 operations", Query: numbered(300, "query q%d{__typename}")},
 		{Name: "300 unused fragments", Query: "{__typename}" + numbered(300, "fragment F%d on User{id}")},
-		{Name: "two of everything, ten levels deep", Query: "{" + twice("creator{things{nodes{", "}}}", "id", 3, "me{things{nodes{", "}}}") + "}"},
+		{Name: "two of everything, ten levels deep", Query: "{" + twice("creator{things{nodes{", "}}}", "id", 3,
+			"me{things{nodes{", "}}}") + "}"},
 		{Name: "values of a wrong kind", Query: "{things(sort:[" + strings.Repeat(`"x" `, 1_900) + "]){nodes{id}}}"},
 		{Name: "an int of a megabyte", Query: "{thing(id:" + strings.Repeat("9", 1_000_000) + "){id}}"},
 		{Name: "an int of 120 kB", Query: "{things(first:" + strings.Repeat("9", 120_000) + "){nodes{id}}}"},
@@ -73,29 +78,45 @@ func Requests() []Request {
 		{Name: "a block string of lines", Query: `{thing(id:"""` + strings.Repeat("\n ", 60_000) + `"""){id}}`},
 		{Name: "60,000 comments", Query: strings.Repeat("#\n", 60_000) + "{__typename}"},
 		{Name: "blanks", Query: strings.Repeat(" ,\t\n", 30_000) + "{__typename}"},
-		{Name: "an int of a megabyte in a variable", Query: "query($n:Int){things(first:$n){nodes{id}}}", Variables: `{"n":` + strings.Repeat("9", 1_000_000) + "}"},
-		{Name: "a string of a megabyte in a variable", Query: "query($n:ID!){thing(id:$n){id}}", Variables: `{"n":"` + strings.Repeat("9", 1_000_000) + `"}`},
-		{Name: "a list of 500,000 in a variable", Query: "query($n:ID!){thing(id:$n){id}}", Variables: `{"n":[` + strings.Repeat("0,", 500_000) + "0]}"},
-		{Name: "a list of 9,000 in a variable", Query: "query($n:ID!){thing(id:$n){id}}", Variables: `{"n":[` + strings.Repeat("0,", 9_000) + "0]}"},
-		{Name: "lists in lists in a variable", Query: "query($n:ID!){thing(id:$n){id}}", Variables: `{"n":` + strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000) + "}"},
-		{Name: "an object of 100,000 keys", Query: "query($n:ID!){thing(id:$n){id}}", Variables: `{"n":{` + strings.TrimSuffix(numbered(100_000, `"%d":0,`), ",") + "}}"},
-		{Name: "introspection in circles", Query: "{__schema{types{fields{type{fields{type{fields{type{fields{type{name}}}}}}}}}}}"},
-		{Name: "introspection under 50 names", Query: "{" + numbered(50, "a%d:__schema{types{fields{name args{name type{name}}}}}") + "}"},
-		{Name: "introspection of types of fields of types", Query: "{__schema{types{fields{type{fields{name args{name}}}}}}}"},
-		{Name: "introspection by fragments", Query: "{__schema{types{" + numbered(40, "a%d:fields{...F}") + "}}} fragment F on __Field{name description type{name description} args{name description}}"},
-		{Name: "one type under 90 names", Query: "{" + numbered(90, `a%d:__type(name:"Query"){fields{name args{name}}}`) + "}"},
-		{Name: "lists in lists in lists", Query: "{things(first:100){nodes{creator{things(first:100){nodes{creator{things(first:100){nodes{id}}}}}}}}}"},
+		{Name: "an int of a megabyte in a variable", Query: "query($n:Int){things(first:$n){nodes{id}}}", Variables: `{"n":` +
+			strings.Repeat("9", 1_000_000) + "}"},
+		{Name: "a string of a megabyte in a variable", Query: "query($n:ID!){thing(id:$n){id}}", Variables: `{"n":"` +
+			strings.Repeat("9", 1_000_000) + `"}`},
+		{Name: "a list of 500,000 in a variable", Query: "query($n:ID!){thing(id:$n){id}}", Variables: `{"n":[` +
+			strings.Repeat("0,", 500_000) + "0]}"},
+		{Name: "a list of 9,000 in a variable", Query: "query($n:ID!){thing(id:$n){id}}", Variables: `{"n":[` +
+			strings.Repeat("0,", 9_000) + "0]}"},
+		{Name: "lists in lists in a variable", Query: "query($n:ID!){thing(id:$n){id}}", Variables: `{"n":` +
+			strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000) + "}"},
+		{Name: "an object of 100,000 keys", Query: "query($n:ID!){thing(id:$n){id}}", Variables: `{"n":{` +
+			strings.TrimSuffix(numbered(100_000, `"%d":0,`), ",") + "}}"},
+		{Name: "introspection in circles",
+			Query: "{__schema{types{fields{type{fields{type{fields{type{fields{type{name}}}}}}}}}}}"},
+		{Name: "introspection under 50 names", Query: "{" +
+			numbered(50, "a%d:__schema{types{fields{name args{name type{name}}}}}") + "}"},
+		{Name: "introspection of types of fields of types",
+			Query: "{__schema{types{fields{type{fields{name args{name}}}}}}}"},
+		{Name: "introspection by fragments", Query: "{__schema{types{" + numbered(40, "a%d:fields{...F}") +
+			"}}} fragment F on __Field{name description type{name description} args{name description}}"},
+		{Name: "one type under 90 names", Query: "{" + numbered(90, `a%d:__type(name:"Query"){fields{name args{name}}}`) +
+			"}"},
+		{Name: "lists in lists in lists",
+			Query: "{things(first:100){nodes{creator{things(first:100){nodes{creator{things(first:100){nodes{id}}}}}}}}}"},
 		{Name: "a batch of 10", Raw: "[" + strings.Repeat(`{"query":"{__typename}"},`, 9) + `{"query":"{__typename}"}]`},
-		{Name: "a batch of 10,000", Raw: "[" + strings.Repeat(`{"query":"{__typename}"},`, 9_999) + `{"query":"{__typename}"}]`},
+		{Name: "a batch of 10,000", Raw: "[" + strings.Repeat(`{"query":"{__typename}"},`, 9_999) +
+			`{"query":"{__typename}"}]`},
 		{Name: "a body of brackets", Raw: strings.Repeat("[", 1_000_000)},
 		{Name: "a body of escapes", Raw: `{"query":"` + strings.Repeat(`\u0041`, 170_000) + `"}`},
 		{Name: "a body that is too large", Raw: `{"query":"` + strings.Repeat(" ", 1<<20) + `"}`},
-		{Name: "a hash that is none", Raw: `{"extensions":{"persistedQuery":{"version":1,"sha256Hash":"` + strings.Repeat("f", 1_000_000) + `"}}}`},
-		{Name: "an operation name of a megabyte", Raw: `{"query":"{__typename}","operationName":"` + strings.Repeat("f", 1_000_000) + `"}`},
+		{Name: "a hash that is none", Raw: `{"extensions":{"persistedQuery":{"version":1,"sha256Hash":"` +
+			strings.Repeat("f", 1_000_000) + `"}}}`},
+		{Name: "an operation name of a megabyte", Raw: `{"query":"{__typename}","operationName":"` +
+			strings.Repeat("f", 1_000_000) + `"}`},
 	}
 	for _, bytes := range []int{600, 5_000, 24_000, 72_000, 130_000, 1 << 20} {
 		field := "__typename "
-		all = append(all, Request{Name: fmt.Sprintf("one field again and again, %d bytes", bytes), Query: "{" + strings.Repeat(field, bytes/len(field)) + "}"})
+		all = append(all, Request{Name: fmt.Sprintf("one field again and again, %d bytes", bytes), Query: "{" +
+			strings.Repeat(field, bytes/len(field)) + "}"})
 	}
 	return all
 }

@@ -38,7 +38,8 @@ func Parse(lines []string) (hash.Hash, []byte, error) {
 		value, _, _ = strings.Cut(value, ";") // parameters
 		sum, err := base64.StdEncoding.DecodeString(strings.Trim(value, ":"))
 		if err != nil || len(sum) != h.Size() || !strings.HasPrefix(value, ":") || !strings.HasSuffix(value, ":") {
-			return nil, nil, apierror.Invalid(name, "%s: %s must be %d bytes in Base64 between colons (got %q)", name, algorithm, h.Size(), value)
+			return nil, nil, apierror.Invalid(name, "%s: %s must be %d bytes in Base64 between colons (got %q)", name, algorithm,
+				h.Size(), value)
 		}
 		if strongest == nil || h.Size() > strongest.Size() {
 			strongest, want = h, sum

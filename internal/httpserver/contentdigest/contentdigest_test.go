@@ -19,16 +19,17 @@ func TestVerify(t *testing.T) {
 		header string
 		ok     bool
 	}{
-		"none":                     {"", true},
-		"equal":                    {"sha-256=" + encode(sum256[:]), true},
-		"with parameters":          {"sha-256=" + encode(sum256[:]) + ";x=1", true},
-		"SHA-512":                  {"sha-512=" + encode(sum512[:]), true},
-		"the stronger one differs": {"sha-512=" + encode(append(sum512[:63:63], 0)) + ", sha-256=" + encode(sum256[:]), false},
-		"the weaker one differs":   {"sha-256=" + encode(other[:]) + ", sha-512=" + encode(sum512[:]), true},
-		"different":                {"sha-256=" + encode(other[:]), false},
-		"unknown":                  {"md5=" + encode(other[:16]), true},
-		"too short":                {"sha-256=" + encode(sum256[:5]), false},
-		"without colons":           {"sha-256=" + base64.StdEncoding.EncodeToString(sum256[:]), false},
+		"none":            {"", true},
+		"equal":           {"sha-256=" + encode(sum256[:]), true},
+		"with parameters": {"sha-256=" + encode(sum256[:]) + ";x=1", true},
+		"SHA-512":         {"sha-512=" + encode(sum512[:]), true},
+		"the stronger one differs": {"sha-512=" + encode(append(sum512[:63:63], 0)) + ", sha-256=" + encode(sum256[:]),
+			false},
+		"the weaker one differs": {"sha-256=" + encode(other[:]) + ", sha-512=" + encode(sum512[:]), true},
+		"different":              {"sha-256=" + encode(other[:]), false},
+		"unknown":                {"md5=" + encode(other[:16]), true},
+		"too short":              {"sha-256=" + encode(sum256[:5]), false},
+		"without colons":         {"sha-256=" + base64.StdEncoding.EncodeToString(sum256[:]), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -25,12 +25,13 @@ func TestExceedsBounds(t *testing.T) {
 // TestDecodeJSONErrors checks that errors name the input and the position of the fault.
 func TestDecodeJSONErrors(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"line break in a string": {"{\n  \"query\": \"{ me\n{ id } }\"\n}", "request body: invalid JSON at line 2, column 17: "},
-		"ends early":             {`{"query": "{ me }"`, "request body: invalid JSON: ends too early, at line 1, column "},
-		"empty":                  {"", "request body: is empty, and must be JSON"},
-		"wrong type":             {`{"query": 5}`, "request body: query must not be a JSON number (at line 1, column "},
-		"text after the value":   {`{} {}`, "request body: has text after the JSON value, at line 1, column "},
-		"not UTF-8":              {"{\"query\": \"\xff\"}", "request body: contains invalid UTF-8"},
+		"line break in a string": {"{\n  \"query\": \"{ me\n{ id } }\"\n}",
+			"request body: invalid JSON at line 2, column 17: "},
+		"ends early":           {`{"query": "{ me }"`, "request body: invalid JSON: ends too early, at line 1, column "},
+		"empty":                {"", "request body: is empty, and must be JSON"},
+		"wrong type":           {`{"query": 5}`, "request body: query must not be a JSON number (at line 1, column "},
+		"text after the value": {`{} {}`, "request body: has text after the JSON value, at line 1, column "},
+		"not UTF-8":            {"{\"query\": \"\xff\"}", "request body: contains invalid UTF-8"},
 	} {
 		var v struct {
 			Query string `json:"query"`

@@ -9,8 +9,10 @@ import (
 
 func TestValidUnicode(t *testing.T) {
 	for text, want := range map[string]bool{
-		`"a"`: true, `"\u00e4\n\\"`: true, `"\ud83e\udd8a"`: true, `"\uD83E\uDD8Ax"`: true, `"\\ud800"`: true, `"\\\\u"`: true, `"\u"`: true, `"\uzzzz"`: true, `\`: true,
-		"\"\xff\"": false, `"\ud800"`: false, `"\udd8a\ud83e"`: false, `"\ud83e\u0061"`: false, `"\ud83ex\udd8a"`: false, `"\ud83e`: false, `"\\\ud800"`: false,
+		`"a"`: true, `"\u00e4\n\\"`: true, `"\ud83e\udd8a"`: true, `"\uD83E\uDD8Ax"`: true, `"\\ud800"`: true,
+		`"\\\\u"`: true, `"\u"`: true, `"\uzzzz"`: true, `\`: true,
+		"\"\xff\"": false, `"\ud800"`: false, `"\udd8a\ud83e"`: false, `"\ud83e\u0061"`: false, `"\ud83ex\udd8a"`: false,
+		`"\ud83e`: false, `"\\\ud800"`: false,
 	} {
 		if got := validUnicode([]byte(text)); got != want {
 			t.Errorf("validUnicode(%s) = %v, want %v", text, got, want)

@@ -271,7 +271,8 @@ func TestRefusedBodyLingers(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if text, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != http.StatusBadRequest || !answer.Close || string(text) != "refused\n" {
+				if text, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != http.StatusBadRequest ||
+					!answer.Close || string(text) != "refused\n" {
 					t.Errorf("got %d %v %q, %v", answer.StatusCode, answer.Header, text, err)
 				}
 				answered := time.Now()

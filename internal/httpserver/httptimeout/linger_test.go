@@ -30,7 +30,8 @@ func TestLinger(t *testing.T) {
 			}
 			defer conn.Close()
 			// much more than the buffers of both sockets hold
-			request := "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 16777216\r\n" + closing + "\r\n" + strings.Repeat("x", 16<<20)
+			request := "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 16777216\r\n" + closing + "\r\n" +
+				strings.Repeat("x", 16<<20)
 			if n, err := io.WriteString(conn, request); err != nil {
 				t.Fatalf("sent %d bytes: %v", n, err)
 			}
@@ -38,7 +39,8 @@ func TestLinger(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if text, err := io.ReadAll(r.Body); err != nil || r.StatusCode != http.StatusUnauthorized || string(text) != "refused\n" {
+			if text, err := io.ReadAll(r.Body); err != nil || r.StatusCode != http.StatusUnauthorized ||
+				string(text) != "refused\n" {
 				t.Errorf("got %d %q, %v", r.StatusCode, text, err)
 			}
 		})

@@ -75,7 +75,8 @@ func markInvalid(b []byte) {
 	// The server may have read the first letter of the method, to learn whether the client is gone.
 	method, rest, _ := bytes.Cut(line, []byte(" "))
 	target, version, _ := bytes.Cut(rest, []byte(" "))
-	if !complete || !isMethod(method) || !bytes.HasPrefix(target, []byte("/")) || !bytes.HasPrefix(version, []byte("HTTP/1.")) {
+	if !complete || !isMethod(method) || !bytes.HasPrefix(target, []byte("/")) ||
+		!bytes.HasPrefix(version, []byte("HTTP/1.")) {
 		return
 	}
 	path, _, _ := bytes.Cut(target, []byte("?")) // net/http accepts any query

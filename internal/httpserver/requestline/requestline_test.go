@@ -45,7 +45,8 @@ func TestPaths(t *testing.T) {
 		{"GET /a%20b%? HTTP/1.1\r\nHost: a\r\n\r\n", "/a b% /a%20b%25  "},
 		{"GET /%zz%4?q=%zz HTTP/1.1\r\nHost: a\r\n\r\n", "/%zz%4 /%25zz%254 q=%zz "},
 		{"POST /%C3%A4%e4 HTTP/1.1\r\nHost: a\r\nContent-Length: 20\r\n\r\n" + line, "/ä\xe4 /%C3%A4%e4  " + line},
-		{"POST /50%% HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n14\r\n" + line + "\r\n0\r\n\r\n", "/50%% /50%25%25  " + line},
+		{"POST /50%% HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n14\r\n" + line + "\r\n0\r\n\r\n",
+			"/50%% /50%25%25  " + line},
 		{"GET /last HTTP/1.1\r\nHost: a\r\n\r\n", "/last /last  "},
 	} {
 		if _, err := io.WriteString(c, test.request); err != nil {

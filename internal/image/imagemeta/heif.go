@@ -18,7 +18,8 @@ var heifBrands = map[string]bool{
 // heifKept are the boxes that define the image, and those of a sequence of images. The boxes within
 // moov and trak are handled like others.
 var heifKept = map[string]bool{
-	"mdat": true, "mvhd": true, "tkhd": true, "edts": true, "mdia": true, "tref": true, "mvex": true, "moof": true, "sidx": true,
+	"mdat": true, "mvhd": true, "tkhd": true, "edts": true, "mdia": true, "tref": true, "mvex": true, "moof": true,
+	"sidx": true,
 }
 
 // maxMeta is the maximum size of the tables. Those of an image with thousands of tiles are smaller.

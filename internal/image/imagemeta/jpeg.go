@@ -73,7 +73,8 @@ func jpegSegment(s *stripper) error {
 	switch {
 	case kind == markerSOS:
 		s.copy, s.next = 2+length, jpegScan
-	case kind >= markerSOF0 && kind <= markerSOFF, kind >= markerDQT && kind <= markerEXP, kind == markerSOF5, kind == markerLSE:
+	case kind >= markerSOF0 && kind <= markerSOFF, kind >= markerDQT && kind <= markerEXP, kind == markerSOF5,
+		kind == markerLSE:
 		s.copy = 2 + length
 	case kind >= markerAPP0 && kind <= markerAPPE:
 		return jpegApplication(s, kind, length)

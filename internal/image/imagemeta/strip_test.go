@@ -36,7 +36,8 @@ func chunk(name, content string) string {
 }
 
 func riffChunk(name, content string) string {
-	return string(binary.LittleEndian.AppendUint32([]byte(name), uint32(len(content)))) + content + strings.Repeat("\x00", len(content)%2)
+	return string(binary.LittleEndian.AppendUint32([]byte(name), uint32(len(content)))) + content +
+		strings.Repeat("\x00", len(content)%2)
 }
 
 func box(name string, content ...string) string {
@@ -66,7 +67,8 @@ func exifData(o Orientation, kind uint16, order binary.AppendByteOrder) string {
 }
 
 func picture() *image.Paletted {
-	img := image.NewPaletted(image.Rect(0, 0, 40, 30), color.Palette{color.White, color.RGBA{200, 30, 10, 255}, color.Black})
+	img := image.NewPaletted(image.Rect(0, 0, 40, 30), color.Palette{color.White, color.RGBA{200, 30, 10, 255},
+		color.Black})
 	for i := range img.Pix {
 		img.Pix[i] = uint8(i / 7 % 3)
 	}
@@ -118,7 +120,8 @@ func sample(t testing.TB, name string) []byte {
 func webpWith(t testing.TB, flags byte, before, after string) []byte {
 	t.Helper()
 	simple := string(sample(t, "photo.webp")[12:])
-	body := "WEBP" + riffChunk("VP8X", string(append([]byte{flags, 0, 0, 0}, 0x8f, 1, 0, 0x2b, 1, 0))) + before + simple + after
+	body := "WEBP" + riffChunk("VP8X", string(append([]byte{flags, 0, 0, 0}, 0x8f, 1, 0, 0x2b, 1, 0))) + before +
+		simple + after
 	return []byte("RIFF" + string(binary.LittleEndian.AppendUint32(nil, uint32(len(body)))) + body)
 }
 
@@ -156,7 +159,8 @@ func heifWith(t testing.TB, name string) []byte {
 		return string(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(out, uint32(from)), uint32(size)))
 	}
 	build := func(start int) string {
-		iloc := box("iloc", "\x00\x00\x00\x00\x44\x00\x00\x03", location(1, start+len(exif)+pixels, length), location(2, start+8, len(exif)), location(3, start+8+len(exif)+length, len(xmp)))
+		iloc := box("iloc", "\x00\x00\x00\x00\x44\x00\x00\x03", location(1, start+len(exif)+pixels, length),
+			location(2, start+8, len(exif)), location(3, start+8+len(exif)+length, len(xmp)))
 		iinf := box("iinf", "\x00\x00\x00\x00\x00\x03", kinds[6:], infe(2, "Exif"), infe(3, "mime"))
 		m := strings.Replace(meta[8:], box("iloc", locations), iloc, 1)
 		return box("meta", strings.Replace(m, box("iinf", kinds), iinf, 1))
@@ -183,44 +187,55 @@ func images(t testing.TB) map[string]struct {
 	t.Helper()
 	exif := "Exif\x00\x00" + exifData(6, 3, binary.LittleEndian)
 	profile := segment(0xe2, "ICC_PROFILE\x00\x01\x01"+kept)
-	others := segment(0xe0, "JFXX\x00\x10"+secret) + segment(0xe1, "http://ns.adobe.com/xap/1.0/\x00"+secret) + segment(0xe2, "MPF\x00"+secret) +
+	others := segment(0xe0, "JFXX\x00\x10"+secret) + segment(0xe1, "http://ns.adobe.com/xap/1.0/\x00"+secret) +
+		segment(0xe2, "MPF\x00"+secret) +
 		segment(0xed, "Photoshop 3.0\x008BIM"+secret) + segment(0xfe, secret) + segment(0xef, secret)
 	jfif := segment(0xe0, "JFIF\x00\x01\x01\x00\x00\x01\x00\x01\x03\x03"+secret[:27])
-	texts := chunk("tEXt", "Comment\x00"+secret) + chunk("iTXt", "XML:com.adobe.xmp\x00\x00\x00\x00\x00"+secret) + chunk("zTXt", "a\x00\x00"+secret) + chunk("prVt", secret)
-	animated := riffChunk("ANIM", "\xff\xff\xff\xff\x00\x00") + riffChunk("ANMF", strings.Repeat("\x00", 16)+riffChunk("priv", secret))
+	texts := chunk("tEXt", "Comment\x00"+secret) + chunk("iTXt", "XML:com.adobe.xmp\x00\x00\x00\x00\x00"+secret) +
+		chunk("zTXt", "a\x00\x00"+secret) + chunk("prVt", secret)
+	animated := riffChunk("ANIM", "\xff\xff\xff\xff\x00\x00") +
+		riffChunk("ANMF", strings.Repeat("\x00", 16)+riffChunk("priv", secret))
 	return map[string]struct {
 		b    []byte
 		want Orientation
 	}{
-		"JPEG":                        {jpegWith(t, jfif+segment(0xe1, exif)+others+profile, others), 6},
-		"JPEG, profile only":          {jpegWith(t, profile, ""), 1},
-		"JPEG, orientation as LONG":   {jpegWith(t, segment(0xe1, "Exif\x00\x00"+exifData(8, 4, binary.BigEndian))+others+profile, ""), 8},
-		"JPEG, fill bytes":            {jpegWith(t, "\xff\xff\xff"+segment(0xe1, exif)+"\xff\xff"+others+profile, "\xff"+segment(0xfe, secret)), 6},
-		"JPEG, bytes in between":      {jpegWith(t, profile+"??"+segment(0xe1, exif)+"\x00"+others, ""), 6},
-		"JPEG, another one behind":    {append(jpegWith(t, profile, ""), jpegWith(t, segment(0xe1, exif), secret)...), 1},
-		"PNG":                         {pngWith(t, chunk("eXIf", exifData(5, 3, binary.BigEndian))+texts+chunk("gAMA", kept[:4]), chunk("tIME", secret[:7])+texts), 5},
-		"PNG, EXIF at the end":        {pngWith(t, "", texts+chunk("eXIf", exifData(3, 4, binary.LittleEndian))), 3},
-		"PNG, data behind":            {append(pngWith(t, texts, texts), secret...), 1},
-		"GIF":                         {gifWith(t, "!\xfe"+blocks(secret)+"!\xff\x0bNETSCAPE2.0"+blocks("\x01\x00\x00"), "!\xff\x0bXMP DataXMP"+blocks(secret)+"!\xfe"+blocks(secret)), 1},
-		"GIF, data behind":            {append(gifWith(t, "", ""), secret...), 1},
-		"WebP":                        {webpWith(t, 0x2c, riffChunk("ICCP", kept), riffChunk("EXIF", exifData(8, 3, binary.LittleEndian))+riffChunk("XMP ", secret)+riffChunk("priv", secret)), 8},
-		"WebP, EXIF of a JPEG":        {webpWith(t, 0x08, "", riffChunk("EXIF", exif)), 6},
-		"WebP, data behind":           {append(webpWith(t, 0, "", ""), secret...), 1},
-		"WebP, private data":          {webpWith(t, 2, animated, riffChunk("XMP ", secret)), 1},
-		"WebP, wrong size":            {webpWith(t, 8, "", "EXIF\xff\xff\xff\x7f"+exifData(6, 3, binary.BigEndian)), 1},
-		"AVIF":                        {heifWith(t, "photo.avif"), 1},
-		"HEIC":                        {heifWith(t, "photo.heic"), 1},
-		"HEIC, video behind":          {append(heifWith(t, "photo.heic"), box("ftyp", "mp42")+box("moov", secret)+box("mdat", secret)...), 1},
-		"HEIC, data of a vendor":      {append(heifWith(t, "photo.heic"), box("uuid", secret)+box("moov", box("udta", secret), box("trak", box("meta", secret)))...), 1},
-		"HEIC, something behind":      {append(heifWith(t, "photo.heic"), "\x00\x00\x00\x01"+secret...), 1},
-		"JPEG of a phone":             {sample(t, "gps.jpg"), 1},
-		"PNG with an orientation":     {sample(t, "exif6.png"), 6},
-		"JPEG with Display P3":        {sample(t, "display_p3.jpg"), 1},
-		"APNG":                        {sample(t, "apng.png"), 1},
-		"WebP without metadata":       {sample(t, "photo.webp"), 1},
-		"AVIF without metadata":       {sample(t, "photo.avif"), 1},
-		"HEIC without metadata":       {sample(t, "photo.heic"), 1},
-		"JPEG without its first EXIF": {jpegWith(t, segment(0xe1, "Exif\x00\x00"+exifData(1, 3, binary.BigEndian))+segment(0xe1, exif)+profile, ""), 1},
+		"JPEG":               {jpegWith(t, jfif+segment(0xe1, exif)+others+profile, others), 6},
+		"JPEG, profile only": {jpegWith(t, profile, ""), 1},
+		"JPEG, orientation as LONG": {jpegWith(t,
+			segment(0xe1, "Exif\x00\x00"+exifData(8, 4, binary.BigEndian))+others+profile, ""), 8},
+		"JPEG, fill bytes": {jpegWith(t, "\xff\xff\xff"+segment(0xe1, exif)+"\xff\xff"+others+profile,
+			"\xff"+segment(0xfe, secret)), 6},
+		"JPEG, bytes in between":   {jpegWith(t, profile+"??"+segment(0xe1, exif)+"\x00"+others, ""), 6},
+		"JPEG, another one behind": {append(jpegWith(t, profile, ""), jpegWith(t, segment(0xe1, exif), secret)...), 1},
+		"PNG": {pngWith(t, chunk("eXIf", exifData(5, 3, binary.BigEndian))+texts+chunk("gAMA",
+			kept[:4]), chunk("tIME", secret[:7])+texts), 5},
+		"PNG, EXIF at the end": {pngWith(t, "", texts+chunk("eXIf", exifData(3, 4, binary.LittleEndian))), 3},
+		"PNG, data behind":     {append(pngWith(t, texts, texts), secret...), 1},
+		"GIF": {gifWith(t, "!\xfe"+blocks(secret)+"!\xff\x0bNETSCAPE2.0"+blocks("\x01\x00\x00"),
+			"!\xff\x0bXMP DataXMP"+blocks(secret)+"!\xfe"+blocks(secret)), 1},
+		"GIF, data behind": {append(gifWith(t, "", ""), secret...), 1},
+		"WebP": {webpWith(t, 0x2c, riffChunk("ICCP", kept),
+			riffChunk("EXIF", exifData(8, 3, binary.LittleEndian))+riffChunk("XMP ", secret)+riffChunk("priv", secret)), 8},
+		"WebP, EXIF of a JPEG": {webpWith(t, 0x08, "", riffChunk("EXIF", exif)), 6},
+		"WebP, data behind":    {append(webpWith(t, 0, "", ""), secret...), 1},
+		"WebP, private data":   {webpWith(t, 2, animated, riffChunk("XMP ", secret)), 1},
+		"WebP, wrong size":     {webpWith(t, 8, "", "EXIF\xff\xff\xff\x7f"+exifData(6, 3, binary.BigEndian)), 1},
+		"AVIF":                 {heifWith(t, "photo.avif"), 1},
+		"HEIC":                 {heifWith(t, "photo.heic"), 1},
+		"HEIC, video behind": {append(heifWith(t, "photo.heic"), box("ftyp", "mp42")+box("moov", secret)+box("mdat",
+			secret)...), 1},
+		"HEIC, data of a vendor": {append(heifWith(t, "photo.heic"), box("uuid", secret)+box("moov", box("udta", secret),
+			box("trak", box("meta", secret)))...), 1},
+		"HEIC, something behind":  {append(heifWith(t, "photo.heic"), "\x00\x00\x00\x01"+secret...), 1},
+		"JPEG of a phone":         {sample(t, "gps.jpg"), 1},
+		"PNG with an orientation": {sample(t, "exif6.png"), 6},
+		"JPEG with Display P3":    {sample(t, "display_p3.jpg"), 1},
+		"APNG":                    {sample(t, "apng.png"), 1},
+		"WebP without metadata":   {sample(t, "photo.webp"), 1},
+		"AVIF without metadata":   {sample(t, "photo.avif"), 1},
+		"HEIC without metadata":   {sample(t, "photo.heic"), 1},
+		"JPEG without its first EXIF": {jpegWith(t,
+			segment(0xe1, "Exif\x00\x00"+exifData(1, 3, binary.BigEndian))+segment(0xe1, exif)+profile, ""), 1},
 	}
 }
 
@@ -237,7 +252,8 @@ func TestStrip(t *testing.T) {
 		}
 		before, err1 := Read(bytes.NewReader(c.b), int64(len(c.b)))
 		after, err2 := Read(bytes.NewReader(out), int64(len(out)))
-		if err := errors.Join(err1, err2); err != nil || after.Orientation != c.want || (name != "WebP, wrong size" && before.Orientation != c.want) {
+		if err := errors.Join(err1, err2); err != nil || after.Orientation != c.want ||
+			(name != "WebP, wrong size" && before.Orientation != c.want) {
 			t.Errorf("%s: orientation %d, then %d, %v; want %d", name, before.Orientation, after.Orientation, err, c.want)
 		}
 		if !bytes.Equal(before.ICC, after.ICC) || bytes.Contains(c.b, []byte(kept)) != bytes.Contains(out, []byte(kept)) {
@@ -255,7 +271,8 @@ func TestStrip(t *testing.T) {
 }
 
 // decoders are those of the formats that can be decoded.
-var decoders = map[format]func(io.Reader) (image.Image, error){jpegFormat: jpeg.Decode, pngFormat: png.Decode, gifFormat: gif.Decode, webpFormat: webp.Decode}
+var decoders = map[format]func(io.Reader) (image.Image, error){jpegFormat: jpeg.Decode, pngFormat: png.Decode,
+	gifFormat: gif.Decode, webpFormat: webp.Decode}
 
 // samePixels checks that two images have the same pixels, or if no decoder is available, the same
 // size and data.
@@ -302,9 +319,12 @@ func TestStripKeepsData(t *testing.T) {
 
 // TestStripOthers checks that files that are not images, and damaged images, can be stored.
 func TestStripOthers(t *testing.T) {
-	for _, same := range []string{"", "x", "solid cube\n", "\xff\xd8", "\xff\xd8\xff", "\x89PNG\r\n\x1a\n", "\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIH", "GIF89a",
-		"RIFF\x04\x00\x00\x00WEBP", "RIFF\x00\x00\x00\x00WEBPVP8 " + secret, "RIFF\x24\x00\x00\x00WAVE" + secret, "\x89PNG\r\n\x1a\n\xff\xff\xff\xff????" + secret,
-		"\x00\x00\x00\x18ftypmp42" + secret, "\x00\x00\x00\x10ftypavif\x00\x00\x00\x00\x00\x00\x00\x02meta" + secret, "GIF89a\x00\x00\x00\x00\x00\x00\x00?" + secret} {
+	for _, same := range []string{"", "x", "solid cube\n", "\xff\xd8", "\xff\xd8\xff", "\x89PNG\r\n\x1a\n",
+		"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIH", "GIF89a",
+		"RIFF\x04\x00\x00\x00WEBP", "RIFF\x00\x00\x00\x00WEBPVP8 " + secret, "RIFF\x24\x00\x00\x00WAVE" + secret,
+		"\x89PNG\r\n\x1a\n\xff\xff\xff\xff????" + secret,
+		"\x00\x00\x00\x18ftypmp42" + secret, "\x00\x00\x00\x10ftypavif\x00\x00\x00\x00\x00\x00\x00\x02meta" + secret,
+		"GIF89a\x00\x00\x00\x00\x00\x00\x00?" + secret} {
 		if got := string(strip(t, []byte(same))); got != same {
 			t.Errorf("%.60q became %.60q", same, got)
 		}
@@ -322,7 +342,8 @@ func TestStripOthers(t *testing.T) {
 func TestStripReadsAll(t *testing.T) {
 	failed := errors.New("the client disconnected")
 	for name, c := range images(t) {
-		if _, err := io.ReadAll(Strip(io.MultiReader(bytes.NewReader(c.b), iotest.ErrReader(failed)))); !errors.Is(err, failed) {
+		if _, err := io.ReadAll(Strip(io.MultiReader(bytes.NewReader(c.b), iotest.ErrReader(failed)))); !errors.Is(err,
+			failed) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -29,7 +29,8 @@ func TestDecode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []color.NRGBA{{10, 20, 30, 255}, {40, 50, 60, 70}, {10, 20, 30, 255}, {11, 19, 28, 255}, {22, 28, 34, 255}, {22, 28, 34, 255}, {22, 28, 34, 255}, {0, 0, 1, 255}}
+	want := []color.NRGBA{{10, 20, 30, 255}, {40, 50, 60, 70}, {10, 20, 30, 255}, {11, 19, 28, 255}, {22, 28, 34, 255},
+		{22, 28, 34, 255}, {22, 28, 34, 255}, {0, 0, 1, 255}}
 	for i, w := range want {
 		if got := img.(*image.NRGBA).NRGBAAt(i%4, i/4); got != w {
 			t.Errorf("pixel %d: got %v, want %v", i, got, w)
@@ -41,7 +42,8 @@ func TestDecodeInvalid(t *testing.T) {
 	t.Parallel()
 	for name, b := range map[string][]byte{
 		"empty": nil, "a short header": []byte("qoif\x00\x00"), "another format": bytes.Repeat([]byte("x"), 20),
-		"no pixels": []byte("qoif\x00\x00\x00\x00\x00\x00\x00\x02\x04\x00"), "huge": []byte("qoif\xff\xff\xff\xff\xff\xff\xff\xff\x04\x00"),
+		"no pixels": []byte("qoif\x00\x00\x00\x00\x00\x00\x00\x02\x04\x00"),
+		"huge":      []byte("qoif\xff\xff\xff\xff\xff\xff\xff\xff\x04\x00"),
 		"truncated": file(0xfe, 1, 2, 3)[:18],
 	} {
 		if _, err := Decode(bytes.NewReader(b)); err == nil {

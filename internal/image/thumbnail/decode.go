@@ -92,7 +92,8 @@ func (d decoder) run(r io.ReaderAt, size, memory int64, head []byte) (image.Imag
 	}
 	perPixel := d.perPixel(head, c)
 	if most := int64(float64(memory) / perPixel); c.Width <= 0 || c.Height <= 0 || int64(c.Width)*int64(c.Height) > most {
-		return nil, errorf("The %s has %d×%d pixels; at most %d million are supported.", d.name, c.Width, c.Height, most/1_000_000)
+		return nil, errorf("The %s has %d×%d pixels; at most %d million are supported.", d.name, c.Width, c.Height,
+			most/1_000_000)
 	}
 	info, err := imagemeta.Read(r, size)
 	if err != nil {

@@ -29,7 +29,8 @@ func sample(t testing.TB, name string) []byte {
 // near reports whether two colors differ by at most n in each channel.
 func near(got color.Color, want color.NRGBA, n int) bool {
 	c := color.NRGBAModel.Convert(got).(color.NRGBA)
-	for _, d := range []int{int(c.R) - int(want.R), int(c.G) - int(want.G), int(c.B) - int(want.B), int(c.A) - int(want.A)} {
+	for _, d := range []int{int(c.R) - int(want.R), int(c.G) - int(want.G), int(c.B) - int(want.B),
+		int(c.A) - int(want.A)} {
 		if d < -n || d > n {
 			return false
 		}
@@ -47,14 +48,20 @@ func TestColors(t *testing.T) {
 		"lossy WebP": {sample(t, "photo.webp"), map[image.Point]color.NRGBA{
 			{20, 280}: {40, 90, 160, 255}, {200, 150}: {255, 210, 0, 255}, {20, 20}: {230, 0, 0, 255},
 		}},
-		"JPEG with Display P3": {sample(t, "display_p3.jpg"), map[image.Point]color.NRGBA{{20, 20}: {219, 67, 48, 255}, {180, 20}: {0, 185, 77, 255}}},
-		"PNG with a profile":   {pngOf(t, pngICC(iccOf(t))), map[image.Point]color.NRGBA{{2, 2}: {219, 67, 48, 255}, {12, 2}: {0, 185, 77, 255}, {2, 12}: gray}},
-		"PNG with numbers":     {pngOf(t, pngChunk("cICP", "\x0c\x0d\x00\x01")), map[image.Point]color.NRGBA{{2, 2}: {219, 67, 48, 255}, {12, 2}: {0, 185, 77, 255}, {2, 12}: gray}},
-		"PNG of sRGB":          {pngOf(t, pngChunk("cICP", "\x01\x0d\x00\x01")), map[image.Point]color.NRGBA{{2, 2}: {201, 80, 61, 255}, {12, 2}: {60, 180, 90, 255}, {2, 12}: gray}},
-		"PNG, damaged profile": {pngOf(t, pngICC(iccOf(t)[:300])), map[image.Point]color.NRGBA{{2, 2}: {201, 80, 61, 255}, {2, 12}: gray}},
-		"PNG, linear": {pngOf(t, pngICC(grayICC("curv\x00\x00\x00\x00\x00\x00\x00\x01\x01\x00"))), map[image.Point]color.NRGBA{
-			{2, 12}: {188, 188, 188, 255}, // half of the light
-		}},
+		"JPEG with Display P3": {sample(t, "display_p3.jpg"), map[image.Point]color.NRGBA{{20, 20}: {219, 67, 48, 255},
+			{180, 20}: {0, 185, 77, 255}}},
+		"PNG with a profile": {pngOf(t, pngICC(iccOf(t))), map[image.Point]color.NRGBA{{2, 2}: {219, 67, 48, 255},
+			{12, 2}: {0, 185, 77, 255}, {2, 12}: gray}},
+		"PNG with numbers": {pngOf(t, pngChunk("cICP", "\x0c\x0d\x00\x01")),
+			map[image.Point]color.NRGBA{{2, 2}: {219, 67, 48, 255}, {12, 2}: {0, 185, 77, 255}, {2, 12}: gray}},
+		"PNG of sRGB": {pngOf(t, pngChunk("cICP", "\x01\x0d\x00\x01")),
+			map[image.Point]color.NRGBA{{2, 2}: {201, 80, 61, 255}, {12, 2}: {60, 180, 90, 255}, {2, 12}: gray}},
+		"PNG, damaged profile": {pngOf(t, pngICC(iccOf(t)[:300])), map[image.Point]color.NRGBA{{2, 2}: {201, 80, 61, 255},
+			{2, 12}: gray}},
+		"PNG, linear": {pngOf(t, pngICC(grayICC("curv\x00\x00\x00\x00\x00\x00\x00\x01\x01\x00"))),
+			map[image.Point]color.NRGBA{
+				{2, 12}: {188, 188, 188, 255}, // half of the light
+			}},
 	} {
 		img := decode(t, c.b)
 		for at, want := range c.want {
@@ -145,7 +152,8 @@ func TestContainers(t *testing.T) {
 		t.Fatal(err)
 	}
 	turned := exif(t, photo.Bytes(), 6, binary.BigEndian)
-	long := bytes.Replace(turned, []byte{0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0}, []byte{0x01, 0x12, 0, 4, 0, 0, 0, 1, 0, 0, 0, 6}, 1)
+	long := bytes.Replace(turned, []byte{0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0}, []byte{0x01, 0x12, 0, 4, 0, 0, 0, 1, 0,
+		0, 0, 6}, 1)
 	filled := bytes.Replace(turned, []byte("\xff\xe1"), []byte("\xff\xff\xff\xff\xe1"), 1)
 	const start = 2 + 2 + 2 + 6 // of the TIFF data
 	tiff := string(turned[start:][:22]) + "\x00\x00\x00\x00"
@@ -157,7 +165,8 @@ func TestContainers(t *testing.T) {
 	before := plain.String()[:header] + pngChunk("eXIf", tiff) + plain.String()[header:]
 	after := plain.String()[:plain.Len()-end] + pngChunk("eXIf", tiff) + plain.String()[plain.Len()-end:]
 	for name, b := range map[string]string{
-		"JPEG": string(turned), "JPEG, LONG": string(long), "JPEG, fill bytes": string(filled), "PNG": before, "PNG, at the end": after,
+		"JPEG": string(turned), "JPEG, LONG": string(long), "JPEG, fill bytes": string(filled), "PNG": before,
+		"PNG, at the end": after,
 	} {
 		img := decode(t, []byte(b))
 		if corners(img) != "blue red white green" || img.Bounds().Size() != image.Pt(48, 64) {
@@ -171,7 +180,8 @@ func TestContainers(t *testing.T) {
 	body := "WEBPVP8X\x0a\x00\x00\x00\x08\x00\x00\x00\x8f\x01\x00\x2b\x01\x00" + lossy + "EXIF\x1a\x00\x00\x00" + tiff
 	b := append(binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(len(body))), body...)
 	// The upper left corner gets to the upper right.
-	if img := decode(t, b); img.Bounds().Size() != image.Pt(300, 400) || !near(img.At(280, 20), color.NRGBA{230, 0, 0, 255}, 4) {
+	if img := decode(t, b); img.Bounds().Size() != image.Pt(300, 400) ||
+		!near(img.At(280, 20), color.NRGBA{230, 0, 0, 255}, 4) {
 		t.Errorf("WebP: %v, %v", img.Bounds().Size(), img.At(280, 20))
 	}
 	if img := decode(t, sample(t, "apng.png")); img.Bounds().Size() != image.Pt(400, 300) {
@@ -212,13 +222,16 @@ func TestLarge(t *testing.T) {
 	color420, color444 := "\x03\x01\x22\x00\x02\x11\x01\x03\x11\x01", "\x03\x01\x11\x00\x02\x11\x01\x03\x11\x01"
 	ycc := image.Config{ColorModel: color.YCbCrModel}
 	for name, c := range map[string]struct{ got, want float64 }{
-		"4:2:0":              {jpegMemory(frame(0xc0, color420), ycc), 1.5},
-		"4:4:4":              {jpegMemory(frame(0xc0, color444), ycc), 3},
-		"gray":               {jpegMemory(frame(0xc1, "\x01\x01\x22\x00"), image.Config{ColorModel: color.GrayModel}), 1},
-		"progressive 4:2:0":  {jpegMemory(frame(0xc2, color420), ycc), 7.5},
-		"unknown":            {jpegMemory([]byte("\xff\xd8\xff\xe1\x00\x04"), ycc), 20},
-		"after fill bytes":   {jpegMemory([]byte("\xff\xd8\xff\xfe\x00\x03x\xff\xff"+string(frame(0xc2, color420)[3:])), ycc), 7.5},
-		"interlaced 16 bits": {pngMemory([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR\x00\x00\x00\x00\x00\x00\x00\x00\x10\x02\x00\x00\x01"), image.Config{}), 16},
+		"4:2:0":             {jpegMemory(frame(0xc0, color420), ycc), 1.5},
+		"4:4:4":             {jpegMemory(frame(0xc0, color444), ycc), 3},
+		"gray":              {jpegMemory(frame(0xc1, "\x01\x01\x22\x00"), image.Config{ColorModel: color.GrayModel}), 1},
+		"progressive 4:2:0": {jpegMemory(frame(0xc2, color420), ycc), 7.5},
+		"unknown":           {jpegMemory([]byte("\xff\xd8\xff\xe1\x00\x04"), ycc), 20},
+		"after fill bytes": {jpegMemory([]byte("\xff\xd8\xff\xfe\x00\x03x\xff\xff"+string(frame(0xc2, color420)[3:])),
+			ycc), 7.5},
+		"interlaced 16 bits": {pngMemory(
+			[]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR\x00\x00\x00\x00\x00\x00\x00\x00\x10\x02\x00\x00\x01"),
+			image.Config{}), 16},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %g bytes for each pixel, want %g", name, c.got, c.want)
@@ -235,7 +248,8 @@ func TestReduce(t *testing.T) {
 		}
 	}
 	got := reduce(img, 2)
-	want := []color.RGBA{{5, 50, 7, 255}, {25, 50, 7, 255}, {40, 50, 7, 255}, {5, 200, 7, 255}, {25, 200, 7, 255}, {40, 200, 7, 255}}
+	want := []color.RGBA{{5, 50, 7, 255}, {25, 50, 7, 255}, {40, 50, 7, 255}, {5, 200, 7, 255}, {25, 200, 7, 255},
+		{40, 200, 7, 255}}
 	for i, c := range want {
 		if at := got.RGBAAt(i%3, i/3); at != c {
 			t.Errorf("pixel %d: got %v, want %v", i, at, c)
@@ -253,7 +267,8 @@ func TestReduce(t *testing.T) {
 func TestHEIF(t *testing.T) {
 	for _, name := range []string{"photo.avif", "photo.heic"} {
 		b := sample(t, name)
-		if _, err := Decode(bytes.NewReader(b), int64(len(b)), memory); err == nil || !strings.Contains(err.Error(), "not a PNG, JPEG, GIF or WebP image") {
+		if _, err := Decode(bytes.NewReader(b), int64(len(b)), memory); err == nil ||
+			!strings.Contains(err.Error(), "not a PNG, JPEG, GIF or WebP image") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -79,7 +79,8 @@ func TestScale(t *testing.T) {
 		for _, s := range Sizes {
 			small := Scale(img, s)
 			w, h := s.Of(from.X, from.Y)
-			if got := small.Bounds().Size(); got != image.Pt(w, h) || s.Crop && got != image.Pt(s.Width, s.Height) || w > s.Width || h > s.Height || w < 1 || h < 1 {
+			if got := small.Bounds().Size(); got != image.Pt(w, h) || s.Crop && got != image.Pt(s.Width, s.Height) ||
+				w > s.Width || h > s.Height || w < 1 || h < 1 {
 				t.Errorf("%v as %s: %v", from, s, got)
 			}
 			if from.X > 100 && corners(small) != "red green blue white" {
@@ -138,7 +139,8 @@ func TestOrientation(t *testing.T) {
 			}
 			whole, written := Normalize(img)
 			var out bytes.Buffer
-			if err := Encode(&out, whole, written); err != nil || written != JPEG || bytes.Contains(out.Bytes(), []byte("Exif")) {
+			if err := Encode(&out, whole, written); err != nil || written != JPEG ||
+				bytes.Contains(out.Bytes(), []byte("Exif")) {
 				t.Errorf("kept as %s, %v, or with EXIF", written, err)
 			}
 		}
@@ -171,7 +173,8 @@ func TestDecodeRefuses(t *testing.T) {
 		"The JPEG is broken":                photo.Bytes()[:100],
 		"The GIF is broken":                 []byte("GIF89a"),
 		"The WebP is broken":                []byte("RIFF\x04\x00\x00\x00WEBP"),
-		"at most 31 million are supported":  append([]byte{0xff, 0xd8, 0xff, 0xc2, 0, 17, 8, 0x27, 0x10, 0x27, 0x10, 3, 1, 0x11, 0, 2, 0x11, 1, 3, 0x11, 1}, 0xff, 0xda, 0, 2),
+		"at most 31 million are supported": append([]byte{0xff, 0xd8, 0xff, 0xc2, 0, 17, 8, 0x27, 0x10, 0x27, 0x10, 3, 1,
+			0x11, 0, 2, 0x11, 1, 3, 0x11, 1}, 0xff, 0xda, 0, 2),
 	} {
 		_, err := Decode(bytes.NewReader(b), int64(len(b)), memory)
 		if ours := new(Error); !errors.As(err, &ours) || !strings.Contains(err.Error(), want) {
@@ -273,7 +276,8 @@ func TestFastPNG(t *testing.T) {
 				}
 			}
 		}
-		if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&other, img); err != nil || 2*b.Len() > 3*other.Len() {
+		if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&other, img); err != nil ||
+			2*b.Len() > 3*other.Len() {
 			t.Errorf("%s: %d bytes, and %d by image/png", name, b.Len(), other.Len())
 		}
 	}

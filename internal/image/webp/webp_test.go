@@ -19,7 +19,8 @@ func sample(t testing.TB) []byte {
 }
 
 // colors of places of the sample, as all browsers show them.
-var colors = map[image.Point]color.NRGBA{{20, 280}: {40, 90, 160, 255}, {200, 150}: {255, 210, 0, 255}, {20, 20}: {230, 0, 0, 255}}
+var colors = map[image.Point]color.NRGBA{{20, 280}: {40, 90, 160, 255}, {200, 150}: {255, 210, 0, 255},
+	{20, 20}: {230, 0, 0, 255}}
 
 func check(t *testing.T, name string, img image.Image) {
 	t.Helper()

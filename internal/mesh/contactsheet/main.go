@@ -64,7 +64,8 @@ func run(out string, folders []string) error {
 		} else {
 			draw.Draw(sheet, image.Rectangle{at, at.Add(image.Pt(width, height))}, img, image.Point{}, draw.Src)
 		}
-		pen := font.Drawer{Dst: sheet, Src: image.NewUniform(color.Black), Face: basicfont.Face7x13, Dot: fixed.P(at.X+4, at.Y+height+13)}
+		pen := font.Drawer{Dst: sheet, Src: image.NewUniform(color.Black), Face: basicfont.Face7x13,
+			Dot: fixed.P(at.X+4, at.Y+height+13)}
 		pen.DrawString(name[:min(len(name), width/7-1)])
 	}
 	if err := os.MkdirAll(filepath.Dir(out), 0o750); err != nil {
@@ -89,7 +90,8 @@ func drawn(path string) (image.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := decode.Decode(context.Background(), decode.Source{ReaderAt: f, Size: info.Size(), Name: path}, mesh.DefaultLimits, nil)
+	m, err := decode.Decode(context.Background(), decode.Source{ReaderAt: f, Size: info.Size(), Name: path},
+		mesh.DefaultLimits, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,8 @@ func TestCloud(t *testing.T) {
 		points, least int
 	}{
 		{"surface", &mesh.Mesh{Cloud: true, Positions: decoded.Sphere(t, 50_000).Weld().Positions}, 5000, 4000},
-		{"cube", cube, 5000, 4000}, {"few of a cube", cube, 8, 1}, {"one of a cube", cube, 1, 1}, {"none", cube, 0, 0}, {"all the same", same, 10, 1},
+		{"cube", cube, 5000, 4000}, {"few of a cube", cube, 8, 1}, {"one of a cube", cube, 1, 1}, {"none", cube, 0, 0},
+		{"all the same", same, 10, 1},
 	} {
 		d, err := To(t.Context(), c.mesh, c.points, nil)
 		if err != nil {

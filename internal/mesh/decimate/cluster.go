@@ -18,7 +18,8 @@ const near = 0.1
 // cluster merges the vertices in each cell of a grid into the point that is nearest to the faces
 // there, and drops degenerate triangles. It chooses a grid that leaves about goal triangles, at
 // least least if possible, and never more than 1.5 times goal.
-func cluster(ctx context.Context, m *mesh.Mesh, f frame, goal, least int, progress func(done float64)) (*surface, error) {
+func cluster(ctx context.Context, m *mesh.Mesh, f frame, goal, least int,
+	progress func(done float64)) (*surface, error) {
 	area := 0.0
 	for t := range m.Triangles() {
 		if t%(1<<14) == 0 && ctx.Err() != nil {

@@ -30,7 +30,8 @@ func to(t testing.TB, m *mesh.Mesh, triangles int) *mesh.Mesh {
 		}
 	}
 	if (d.Colors != nil) != (m.Colors != nil) || d.Colors != nil && len(d.Colors) != 4*d.Vertices() {
-		t.Errorf("got %d bytes of colors for %d vertices, want 4 for each if the mesh has colors", len(d.Colors), d.Vertices())
+		t.Errorf("got %d bytes of colors for %d vertices, want 4 for each if the mesh has colors", len(d.Colors),
+			d.Vertices())
 	}
 	return d
 }
@@ -55,7 +56,8 @@ func compare(t testing.TB, name string, a, b *mesh.Mesh, most float64) {
 		}
 	}
 	d, turned := apart(a, b, rng(), 1000)
-	t.Logf("%s: %d to %d triangles, %.4f %% of the size apart, %.2f %% turned, area %.4f", name, a.Triangles(), b.Triangles(), 100*d/size, 100*turned,
+	t.Logf("%s: %d to %d triangles, %.4f %% of the size apart, %.2f %% turned, area %.4f", name, a.Triangles(),
+		b.Triangles(), 100*d/size, 100*turned,
 		g.Area/f.Area)
 	if d > most*size {
 		t.Errorf("%s: %.4f %% of the size apart, want at most %v %%", name, 100*d/size, 100*most)
@@ -64,7 +66,8 @@ func compare(t testing.TB, name string, a, b *mesh.Mesh, most float64) {
 		return
 	}
 	if f.Watertight && !g.Watertight || f.Manifold && !g.Manifold || f.Volume != nil && g.Volume == nil {
-		t.Errorf("%s: watertight %v, manifold %v, turned one way %v, and then %v, %v, %v", name, f.Watertight, f.Manifold, f.Volume != nil,
+		t.Errorf("%s: watertight %v, manifold %v, turned one way %v, and then %v, %v, %v", name, f.Watertight, f.Manifold,
+			f.Volume != nil,
 			g.Watertight, g.Manifold, g.Volume != nil)
 	}
 	if turned > 0.01 {
@@ -217,7 +220,8 @@ func TestColors(t *testing.T) {
 	}
 	d = to(t, shade, 2000)
 	for v := range d.Vertices() {
-		if got, want := int(d.Colors[4*v]), int(gray(d.Positions[3*v:])); got < want-8 || got > want+8 || d.Colors[4*v+3] != 255 {
+		if got, want := int(d.Colors[4*v]), int(gray(d.Positions[3*v:])); got < want-8 || got > want+8 ||
+			d.Colors[4*v+3] != 255 {
 			t.Fatalf("the color at %v is %v, want %d", d.Positions[3*v:3*v+3], d.Colors[4*v:4*v+4], want)
 		}
 	}
@@ -270,7 +274,8 @@ func TestHoles(t *testing.T) {
 					continue
 				}
 				corner := func(u, v int) (p [3]float32) {
-					p[axis], p[(axis+1)%3], p[(axis+2)%3] = float32(at[axis]+side), float32(at[(axis+1)%3]+u), float32(at[(axis+2)%3]+v)
+					p[axis], p[(axis+1)%3], p[(axis+2)%3] = float32(at[axis]+side), float32(at[(axis+1)%3]+u),
+						float32(at[(axis+2)%3]+v)
 					return p
 				}
 				q := [4][3]float32{corner(0, 0), corner(1, 0), corner(1, 1), corner(0, 1)}
@@ -285,8 +290,10 @@ func TestHoles(t *testing.T) {
 	}
 	characteristic := func(f measure.Facts) int { return f.Vertices - f.Triangles/2 }
 	f, g := measured(t, m), measured(t, to(t, m, 340))
-	if characteristic(f) != 2-2*16 || characteristic(g) != characteristic(f) || !g.Watertight || !g.Manifold || g.Volume == nil {
-		t.Fatalf("got Euler characteristic %d, watertight %v, manifold %v, want %d of a closed mesh", characteristic(g), g.Watertight, g.Manifold, characteristic(f))
+	if characteristic(f) != 2-2*16 || characteristic(g) != characteristic(f) || !g.Watertight || !g.Manifold ||
+		g.Volume == nil {
+		t.Fatalf("got Euler characteristic %d, watertight %v, manifold %v, want %d of a closed mesh", characteristic(g),
+			g.Watertight, g.Manifold, characteristic(f))
 	}
 	if math.Abs(*g.Volume / *f.Volume - 1) > 1e-3 {
 		t.Errorf("got volume %v, want %v to 0.1 %%", *g.Volume, *f.Volume)
@@ -313,7 +320,8 @@ func TestThinPartIsKept(t *testing.T) {
 		t.Fatalf("got %d components, with a volume %v, want 2 and true", f.Components, f.Volume != nil)
 	}
 	if f := measured(t, to(t, m, 1500)); f.Volume == nil || !f.Manifold || f.Components != 2 {
-		t.Errorf("got %d components, with a volume %v, manifold %v, want 2, true and true", f.Components, f.Volume != nil, f.Manifold)
+		t.Errorf("got %d components, with a volume %v, manifold %v, want 2, true and true", f.Components, f.Volume != nil,
+			f.Manifold)
 	}
 }
 
@@ -343,7 +351,8 @@ func TestSphereAmongDebris(t *testing.T) {
 	m := debris(t, 2000)
 	d := to(t, m, 4000)
 	f := measured(t, d)
-	if math.Abs(f.Area/measured(t, decoded.Sphere(t, 20_000)).Area-1) > 0.005 || !f.Watertight || !f.Manifold || f.Components > 10 {
+	if math.Abs(f.Area/measured(t, decoded.Sphere(t, 20_000)).Area-1) > 0.005 || !f.Watertight || !f.Manifold ||
+		f.Components > 10 {
 		t.Errorf("a sphere among debris: got %d triangles, %d components, area %v, watertight %v, manifold %v, want a closed sphere", d.Triangles(), f.Components, f.Area, f.Watertight, f.Manifold)
 	}
 }

@@ -23,7 +23,8 @@ func hostile(n int) map[string]*mesh.Mesh {
 		hub.Positions = append(hub.Positions, 0, 0, 1, float32(cos), float32(sin), 0, float32(cos1), float32(sin1), 0)
 		book.Positions = append(book.Positions, 0, 0, 0, 0, 0, 1, float32(cos), float32(sin), 0)
 		same.Positions = append(same.Positions, 0, 0, 0, 0, 0, 1, 0, 1, 0)
-		spike.Positions = append(spike.Positions, math.MaxFloat32, 0, float32(i), -math.MaxFloat32, 1, 0, float32(i), math.MaxFloat32, 1e-40)
+		spike.Positions = append(spike.Positions, math.MaxFloat32, 0, float32(i), -math.MaxFloat32, 1, 0, float32(i),
+			math.MaxFloat32, 1e-40)
 		line.Positions = append(line.Positions, float32(i), 0, 0, float32(i+1), 0, 0, float32(i+2), 0, 0)
 		for range 9 {
 			scrap.Positions = append(scrap.Positions, r.Float32())

@@ -40,11 +40,13 @@ func newFrame(box mesh.Box, origin [3]float64) frame {
 }
 
 func (f frame) in(p [3]float32) vector {
-	return vector{(float64(p[0]) - f.middle[0]) * f.scale, (float64(p[1]) - f.middle[1]) * f.scale, (float64(p[2]) - f.middle[2]) * f.scale}
+	return vector{(float64(p[0]) - f.middle[0]) * f.scale, (float64(p[1]) - f.middle[1]) * f.scale,
+		(float64(p[2]) - f.middle[2]) * f.scale}
 }
 
 func (f frame) out(v vector) [3]float32 {
-	return [3]float32{float32(v[0]/f.scale + f.middle[0]), float32(v[1]/f.scale + f.middle[1]), float32(v[2]/f.scale + f.middle[2])}
+	return [3]float32{float32(v[0]/f.scale + f.middle[0]), float32(v[1]/f.scale + f.middle[1]),
+		float32(v[2]/f.scale + f.middle[2])}
 }
 
 // surface is a set of triangles that share vertices by position. Colors belong to corners, so that

@@ -31,12 +31,14 @@ type Source = source.Source
 //
 // The mesh has at least one triangle, or is a point cloud with at least one point. All positions
 // are finite, all indices refer to existing vertices, and the mesh is within the limits.
-func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(done float64)) (*mesh.Mesh, error) {
+func Decode(ctx context.Context, src source.Source, limits mesh.Limits,
+	progress func(done float64)) (*mesh.Mesh, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if src.Size > limits.Bytes {
-		return nil, mesh.Errorf(mesh.TooLarge, "The file has %d bytes, and meshes are made of at most %d.", src.Size, limits.Bytes)
+		return nil, mesh.Errorf(mesh.TooLarge, "The file has %d bytes, and meshes are made of at most %d.", src.Size,
+			limits.Bytes)
 	}
 	format, err := detectFormat(src)
 	if err != nil {

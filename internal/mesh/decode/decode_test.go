@@ -20,7 +20,8 @@ import (
 // readNamed decodes a file in memory of any format and checks the mesh.
 func readNamed(t testing.TB, name string, b []byte, limits mesh.Limits) (*mesh.Mesh, error) {
 	t.Helper()
-	m, err := Decode(context.Background(), source.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: name}, limits, nil)
+	m, err := Decode(context.Background(), source.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: name},
+		limits, nil)
 	if err == nil {
 		decodetest.CheckMesh(t, m)
 	}
@@ -42,7 +43,8 @@ func TestReadMeshes(t *testing.T) {
 			b := r.Bytes(t)
 			var m *mesh.Mesh
 			var err error
-			if got, most := decodetest.AllocatedBytes(func() { m, err = readNamed(t, r.Name, b, mesh.DefaultLimits) }), uint64(16<<20+64*len(b)); got > most {
+			if got, most := decodetest.AllocatedBytes(func() { m, err = readNamed(t, r.Name, b, mesh.DefaultLimits) }),
+				uint64(16<<20+64*len(b)); got > most {
 				t.Errorf("it allocated %d bytes, more than %d", got, most)
 			}
 			var told *mesh.Error
@@ -84,7 +86,8 @@ func checkRow(t *testing.T, m *mesh.Mesh, r meshtest.Row, unit float64) {
 // TestReadMalformed decodes every malformed file of the test data. A few yield a mesh, the others a
 // *mesh.Error. None allocates much memory.
 func TestReadMalformed(t *testing.T) {
-	triangles := map[string]int{"stl_count_too_small.stl": 6, "stl_nan_inf.stl": 12, "trimesh_nancolor.obj": 12, "obj_mtllib_traversal.obj": 12}
+	triangles := map[string]int{"stl_count_too_small.stl": 6, "stl_nan_inf.stl": 12, "trimesh_nancolor.obj": 12,
+		"obj_mtllib_traversal.obj": 12}
 	rows := meshtest.Malformed(t)
 	if rows == nil {
 		t.Skip("the whole set of test data is not here")
@@ -94,7 +97,8 @@ func TestReadMalformed(t *testing.T) {
 			b := r.Bytes(t)
 			var m *mesh.Mesh
 			var err error
-			if got, most := decodetest.AllocatedBytes(func() { m, err = readNamed(t, r.Name, b, mesh.DefaultLimits) }), uint64(4<<20+16*len(b)); got > most {
+			if got, most := decodetest.AllocatedBytes(func() { m, err = readNamed(t, r.Name, b, mesh.DefaultLimits) }),
+				uint64(4<<20+16*len(b)); got > most {
 				t.Errorf("it allocated %d bytes, more than %d", got, most)
 			}
 			var told *mesh.Error
@@ -146,8 +150,10 @@ func TestReadContent(t *testing.T) {
 		message    string
 	}{
 		{"a.stl", "", mesh.Malformed, "The file is empty"},
-		{"a.stl", data("lib3mf_thumbnail.png"), mesh.Malformed, "The extension of the file means STL, but its content looks like a PNG picture."},
-		{"a.gltf", data("html_named.stl"), mesh.Malformed, "The extension of the file means glTF, but its content looks like a page of HTML."},
+		{"a.stl", data("lib3mf_thumbnail.png"), mesh.Malformed,
+			"The extension of the file means STL, but its content looks like a PNG picture."},
+		{"a.gltf", data("html_named.stl"), mesh.Malformed,
+			"The extension of the file means glTF, but its content looks like a page of HTML."},
 		{"a.svg", data("script.svg"), mesh.Unsupported, "The file looks like an SVG picture."},
 		{"a.pdf", data("own_assembly.pdf"), mesh.Unsupported, "a PDF document"},
 		{"a.step", "ISO-10303-21;\nHEADER;\n", mesh.Unsupported, "a STEP file"},
@@ -175,7 +181,8 @@ func TestReadLimits(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Decode(ctx, source.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: "a.stl"}, mesh.DefaultLimits, nil); err != context.Canceled {
+	if _, err := Decode(ctx, source.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: "a.stl"},
+		mesh.DefaultLimits, nil); err != context.Canceled {
 		t.Errorf("with a context that is canceled the error is %v", err)
 	}
 }
@@ -184,7 +191,8 @@ func TestReadLimits(t *testing.T) {
 func TestReadCanceled(t *testing.T) {
 	for name, b := range large() {
 		ctx, cancel := context.WithCancel(context.Background())
-		_, err := Decode(ctx, source.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: name}, mesh.DefaultLimits, func(float64) { cancel() })
+		_, err := Decode(ctx, source.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: name},
+			mesh.DefaultLimits, func(float64) { cancel() })
 		if err != context.Canceled {
 			t.Errorf("%s: the error is %v", name, err)
 		}
@@ -195,13 +203,14 @@ func TestReadCanceled(t *testing.T) {
 func TestReadProgress(t *testing.T) {
 	for name, b := range large() {
 		last, calls := -1.0, 0
-		_, err := Decode(context.Background(), source.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: name}, mesh.DefaultLimits, func(done float64) {
-			if !(done > last && done <= 1) {
-				t.Errorf("%s: progress went from %v to %v", name, last, done)
-			}
-			last = done
-			calls++
-		})
+		_, err := Decode(context.Background(), source.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: name},
+			mesh.DefaultLimits, func(done float64) {
+				if !(done > last && done <= 1) {
+					t.Errorf("%s: progress went from %v to %v", name, last, done)
+				}
+				last = done
+				calls++
+			})
 		if err != nil || last != 1 || calls < 3 {
 			t.Errorf("%s: got the error %v, and %d reports up to %v", name, err, calls, last)
 		}
@@ -231,8 +240,10 @@ func TestReadSource(t *testing.T) {
 		for _, c := range []struct {
 			src  io.ReaderAt
 			want error
-		}{{brokenAt{bytes.NewReader(b), int64(len(b)) * 3 / 4}, errBroken}, {bytes.NewReader(b[:len(b)*3/4]), io.ErrUnexpectedEOF}} {
-			_, err := Decode(context.Background(), source.Source{ReaderAt: c.src, Size: int64(len(b)), Name: name}, mesh.DefaultLimits, nil)
+		}{{brokenAt{bytes.NewReader(b), int64(len(b)) * 3 / 4}, errBroken},
+			{bytes.NewReader(b[:len(b)*3/4]), io.ErrUnexpectedEOF}} {
+			_, err := Decode(context.Background(), source.Source{ReaderAt: c.src, Size: int64(len(b)), Name: name},
+				mesh.DefaultLimits, nil)
 			if !errors.Is(err, c.want) {
 				t.Errorf("%s: got the error %v, want %v", name, err, c.want)
 			}
@@ -258,7 +269,8 @@ func (b brokenAt) ReadAt(p []byte, offset int64) (int, error) {
 // large returns files that are longer than the blocks that decoders read.
 var large = sync.OnceValue(func() map[string][]byte {
 	stl := meshtest.SphereSTL(50_000)
-	m, err := Decode(context.Background(), source.Source{ReaderAt: bytes.NewReader(stl), Size: int64(len(stl)), Name: "a.stl"}, mesh.DefaultLimits, nil)
+	m, err := Decode(context.Background(), source.Source{ReaderAt: bytes.NewReader(stl), Size: int64(len(stl)),
+		Name: "a.stl"}, mesh.DefaultLimits, nil)
 	if err != nil {
 		panic(err)
 	}
@@ -303,7 +315,8 @@ func TestSTLAllocation(t *testing.T) {
 			t.Errorf("%s: %v allocations", name, count)
 		}
 		bytes := decodetest.AllocatedBytes(func() {
-			m, _ = Decode(t.Context(), source.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: name}, mesh.DefaultLimits, nil)
+			m, _ = Decode(t.Context(), source.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: name},
+				mesh.DefaultLimits, nil)
 		})
 		if most := uint64(5*len(m.Positions) + 3<<19); bytes > most {
 			t.Errorf("%s: %d bytes for %d of positions", name, bytes, 4*len(m.Positions))

@@ -35,11 +35,14 @@ func detectFormat(src source.Source) (mesh.Format, error) {
 	other := describeForeign(start)
 	switch {
 	case other != "" && named != "":
-		return "", mesh.Errorf(mesh.Malformed, "The extension of the file means %s, but its content looks like %s.", named.Title(), other)
+		return "", mesh.Errorf(mesh.Malformed, "The extension of the file means %s, but its content looks like %s.",
+			named.Title(), other)
 	case other != "":
-		return "", mesh.Errorf(mesh.Unsupported, "The file looks like %s. Meshes are read from STL, OBJ, 3MF, PLY, glTF, GLB, OFF and AMF.", other)
+		return "", mesh.Errorf(mesh.Unsupported,
+			"The file looks like %s. Meshes are read from STL, OBJ, 3MF, PLY, glTF, GLB, OFF and AMF.", other)
 	case named == "":
-		return "", mesh.Errorf(mesh.Unsupported, "The format of the file is not supported. Meshes are read from STL, OBJ, 3MF, PLY, glTF, GLB, OFF and AMF.")
+		return "", mesh.Errorf(mesh.Unsupported,
+			"The format of the file is not supported. Meshes are read from STL, OBJ, 3MF, PLY, glTF, GLB, OFF and AMF.")
 	}
 	return named, nil
 }

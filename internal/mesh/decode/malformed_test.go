@@ -18,7 +18,8 @@ func TestMalformed(t *testing.T) {
 		reason  mesh.Reason // "" if the file must decode
 		message string
 	}{
-		{"tinyobj_invalid-relative-vertex-index.obj", mesh.Malformed, `Line 1 of the OBJ file has a face with vertex "-4", where 0 `},
+		{"tinyobj_invalid-relative-vertex-index.obj", mesh.Malformed,
+			`Line 1 of the OBJ file has a face with vertex "-4", where 0 `},
 		{"tinyobj_issue-140-zero-face-idx.obj", mesh.Malformed, `Line 16 of the OBJ file has a face with vertex "0"`},
 		{"assimp_malformed.obj", mesh.Malformed, `Line 28 of the OBJ file has a face with vertex "0"`},
 		{"trimesh_nancolor.obj", "", ""},

@@ -100,17 +100,21 @@ func TestSameShapeMoved(t *testing.T) {
 
 func TestDifferentShapes(t *testing.T) {
 	same := map[string]string{ // shape by file name
-		"hschendel_simple_bin.stl": "simple", "hschendel_simple_ascii.stl": "simple", "hschendel_confusingheader_bin.stl": "simple",
-		"numpystl_HalfDonut_bin.stl": "donut", "numpystl_HalfDonut_ascii.stl": "donut",
+		"hschendel_simple_bin.stl": "simple", "hschendel_simple_ascii.stl": "simple",
+		"hschendel_confusingheader_bin.stl": "simple",
+		"numpystl_HalfDonut_bin.stl":        "donut", "numpystl_HalfDonut_ascii.stl": "donut",
 		"trimesh_featuretype.STL": "feature", "trimesh_featuretype.3MF": "feature",
 		"3mfsamples_box.3mf": "box", "3mfsamples_box_prod.3mf": "box",
-		"happly_platonic_shelf_le.ply": "shelf", "happly_platonic_shelf_be.ply": "shelf", "happly_platonic_shelf_ascii.ply": "shelf",
-		"assimp_Cube.off": "cube", "trimesh_comments.off": "cube", "o3dv_cube_rgb_binary.ply": "cube", "cube": "cube",
+		"happly_platonic_shelf_le.ply": "shelf", "happly_platonic_shelf_be.ply": "shelf",
+		"happly_platonic_shelf_ascii.ply": "shelf",
+		"assimp_Cube.off":                 "cube", "trimesh_comments.off": "cube", "o3dv_cube_rgb_binary.ply": "cube",
+		"cube":                   "cube",
 		"assimp_box_UTF16BE.obj": "cube", "assimp_cube_with_vertexcolors.obj": "cube", "trimesh_negative_indices.obj": "cube",
 	}
 	meshes := decoded.Meshes(t)
 	maps.Copy(meshes, map[string]*mesh.Mesh{
-		"cube": box(1, 1, 1), "box 1": box(1, 1, 1.01), "box 2": box(1, 1.01, 1.01), "box 3": box(2, 3, 5), "box 4": box(2, 3, 5.02),
+		"cube": box(1, 1, 1), "box 1": box(1, 1, 1.01), "box 2": box(1, 1.01, 1.01), "box 3": box(2, 3, 5),
+		"box 4":  box(2, 3, 5.02),
 		"sphere": decoded.Sphere(t, 3000),
 		"points": {Unit: 1, Cloud: true, Positions: box(1, 1, 1).Weld().Positions},
 	})
@@ -131,7 +135,8 @@ func TestDifferentShapes(t *testing.T) {
 				t.Errorf("%s and %s: same is %v, want %v:\n%v\n%v", a, b, got, want, f.Descriptor, g.Descriptor)
 			}
 			if want && (!sharesKey(f.Descriptor, g.Descriptor)) {
-				t.Errorf("%s and %s are the same, with fingerprints %s and %s, keys %v and %v", a, b, f.Fingerprint, g.Fingerprint, f.Keys, g.Keys)
+				t.Errorf("%s and %s are the same, with fingerprints %s and %s, keys %v and %v", a, b, f.Fingerprint, g.Fingerprint,
+					f.Keys, g.Keys)
 			}
 			if !want && f.Fingerprint == g.Fingerprint && !strings.HasPrefix(a, "box") {
 				t.Errorf("%s and %s differ, with the fingerprint %s", a, b, f.Fingerprint)
@@ -158,7 +163,8 @@ func TestMirrored(t *testing.T) {
 		name string
 		mesh *mesh.Mesh
 		same bool
-	}{{"scrap", scrap, false}, {"propeller", propeller, false}, {"box", box(1, 2, 3), true}, {"sphere", decoded.Sphere(t, 1000), true}} {
+	}{{"scrap", scrap, false}, {"propeller", propeller, false}, {"box", box(1, 2, 3), true},
+		{"sphere", decoded.Sphere(t, 1000), true}} {
 		if got := Same(of(t, c.mesh).Descriptor, of(t, mirrored(c.mesh)).Descriptor); got != c.same {
 			t.Errorf("%s is the same as its mirror image: %v, want %v: %v", c.name, got, c.same, of(t, c.mesh).Descriptor)
 		}

@@ -81,13 +81,18 @@ func TestOf(t *testing.T) {
 		{"two at a vertex", with(box(1, 1, 1), [3]float32{1, 1, 1}), 24, 15, 1, 12, volume(2), true, false, false, true},
 		{"all twice", with(box(1, 1, 1), [3]float32{}), 24, 8, 1, 12, nil, false, false, false, true},
 		{"with a cavity", hollow, 24, 16, 2, 60, volume(26), true, true, false, true},
-		{"degenerate beside", with(box(1, 1, 1), [3]float32{5, 0, 0}, point...), 25, 17, 2, 12, volume(2), true, true, false, true},
+		{"degenerate beside", with(box(1, 1, 1), [3]float32{5, 0, 0}, point...), 25, 17, 2, 12, volume(2), true, true,
+			false, true},
 		{"only degenerate", &mesh.Mesh{Unit: 1, Positions: point}, 1, 2, 0, 0, nil, false, false, true, true},
-		{"a line", &mesh.Mesh{Unit: 1, Positions: []float32{0, 0, 0, 1, 0, 0, 2, 0, 0}}, 1, 3, 1, 0, nil, false, true, true, true},
-		{"a triangle", &mesh.Mesh{Unit: 1, Positions: []float32{0, 0, 0, 1, 0, 0, 0, 1, 0}}, 1, 3, 1, 0.5, nil, false, true, false, true},
+		{"a line", &mesh.Mesh{Unit: 1, Positions: []float32{0, 0, 0, 1, 0, 0, 2, 0, 0}}, 1, 3, 1, 0, nil, false, true,
+			true, true},
+		{"a triangle", &mesh.Mesh{Unit: 1, Positions: []float32{0, 0, 0, 1, 0, 0, 0, 1, 0}}, 1, 3, 1, 0.5, nil, false, true,
+			false, true},
 		{"nothing", &mesh.Mesh{Unit: 1}, 0, 0, 0, 0, nil, false, false, true, false},
-		{"cloud", &mesh.Mesh{Unit: 1, Cloud: true, Positions: box(1, 2, 3).Positions}, 0, 36, 0, 0, nil, false, false, false, false},
-		{"a point", &mesh.Mesh{Unit: 1, Cloud: true, Positions: []float32{1, 2, 3}}, 0, 1, 0, 0, nil, false, false, true, false},
+		{"cloud", &mesh.Mesh{Unit: 1, Cloud: true, Positions: box(1, 2, 3).Positions}, 0, 36, 0, 0, nil, false, false, false,
+			false},
+		{"a point", &mesh.Mesh{Unit: 1, Cloud: true, Positions: []float32{1, 2, 3}}, 0, 1, 0, 0, nil, false, false, true,
+			false},
 	} {
 		for _, m := range []*mesh.Mesh{c.mesh, c.mesh.Weld()} {
 			if m.Indices != nil && !c.indexedToo {
@@ -95,7 +100,8 @@ func TestOf(t *testing.T) {
 			}
 			f := of(t, m)
 			if f.Triangles != c.triangles || f.Vertices != c.vertices || f.Components != c.components {
-				t.Errorf("%s: %d triangles, %d vertices, %d components, want %d, %d, %d", c.name, f.Triangles, f.Vertices, f.Components,
+				t.Errorf("%s: %d triangles, %d vertices, %d components, want %d, %d, %d", c.name, f.Triangles, f.Vertices,
+					f.Components,
 					c.triangles, c.vertices, c.components)
 			}
 			if f.Watertight != c.watertight || f.Manifold != c.manifold {
@@ -135,7 +141,8 @@ func hostile(n int) map[string]*mesh.Mesh {
 		hub.Positions = append(hub.Positions, 0, 0, 1, float32(cos), float32(sin), 0, float32(cos1), float32(sin1), 0)
 		book.Positions = append(book.Positions, 0, 0, 0, 0, 0, 1, float32(cos), float32(sin), 0)
 		same.Positions = append(same.Positions, 0, 0, 0, 0, 0, 1, 0, 1, 0)
-		spike.Positions = append(spike.Positions, math.MaxFloat32, 0, float32(i), -math.MaxFloat32, 1, 0, float32(i), math.MaxFloat32, 1e-40)
+		spike.Positions = append(spike.Positions, math.MaxFloat32, 0, float32(i), -math.MaxFloat32, 1, 0, float32(i),
+			math.MaxFloat32, 1e-40)
 	}
 	return map[string]*mesh.Mesh{"hub": hub, "book": book, "same": same, "spike": spike}
 }

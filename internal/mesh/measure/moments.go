@@ -25,7 +25,8 @@ type moments struct {
 // weights (D. A. Dunavant, High degree efficient symmetrical Gaussian quadrature rules for the
 // triangle, 1985).
 var rule = func() (points [6]struct{ a, b, c, weight float64 }) {
-	for i, r := range [2]struct{ near, weight float64 }{{0.445948490915964886, 0.223381589678011466}, {0.091576213509770743, 0.109951743655321868}} {
+	for i, r := range [2]struct{ near, weight float64 }{{0.445948490915964886, 0.223381589678011466},
+		{0.091576213509770743, 0.109951743655321868}} {
 		far := 1 - 2*r.near
 		points[3*i].a, points[3*i].b, points[3*i].c = far, r.near, r.near
 		points[3*i+1].a, points[3*i+1].b, points[3*i+1].c = r.near, far, r.near

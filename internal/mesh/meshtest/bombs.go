@@ -31,7 +31,8 @@ func Bombs() []Bomb {
 	add := func(name, subject string, content func() []byte) {
 		bombs = append(bombs, Bomb{name, subject, content})
 	}
-	for _, n := range []struct{ wide, deep int }{{10, 3}, {10, 4}, {10, 6}, {2, 16}, {2, 62}, {1000, 2}, {300, 2}, {1, 100}} {
+	for _, n := range []struct{ wide, deep int }{{10, 3}, {10, 4}, {10, 6}, {2, 16}, {2, 62}, {1000, 2}, {300, 2},
+		{1, 100}} {
 		add(fmt.Sprintf("nesting of %d, %d deep", n.wide, n.deep), "3mf", func() []byte { return nested(n.wide, n.deep) })
 	}
 	add("an object that contains itself", "3mf", func() []byte {
@@ -92,7 +93,8 @@ func Bombs() []Bomb {
 		return b.Bytes()
 	})
 	for _, n := range []int{1, 40} {
-		add(fmt.Sprintf("%d textures of 16 million pixels", n), "gltf", func() []byte { return textured(n, 1, "", imagePNG(4096, 4096)) })
+		add(fmt.Sprintf("%d textures of 16 million pixels", n), "gltf",
+			func() []byte { return textured(n, 1, "", imagePNG(4096, 4096)) })
 	}
 
 	add("a model of spaces", "3mf", func() []byte { return spaces(1<<30 - 1<<20) })
@@ -100,7 +102,8 @@ func Bombs() []Bomb {
 	add("an element with a very long attribute", "3mf", func() []byte {
 		return model3MF(`<object id="1" name="`+strings.Repeat("a", 64<<20)+`"/>`, "1")
 	})
-	add("elements very deep in each other", "3mf", func() []byte { return model3MF(strings.Repeat("<a>", 5_000_000), "1") })
+	add("elements very deep in each other", "3mf",
+		func() []byte { return model3MF(strings.Repeat("<a>", 5_000_000), "1") })
 	add("millions of vertices without a triangle", "3mf", func() []byte {
 		return package3MF(io.MultiReader(strings.NewReader(`<object id="1"><mesh><vertices>`),
 			numbered(5_000_000, `<vertex x="%d" y="0" z="0"/>`), strings.NewReader(`</vertices></mesh></object>`)), "1")
@@ -110,14 +113,17 @@ func Bombs() []Bomb {
 			numbered(5_000_000, `<m:color color="#%06d"/>`), strings.NewReader(`</m:colorgroup>`)), "1")
 	})
 	for _, n := range []int{7, 20} {
-		add(fmt.Sprintf("%d noisy textures on 500,000 triangles", n), "gltf", func() []byte { return textured(n, 500_000/n, `"alphaMode":"BLEND",`, noisePNG(1024)) })
+		add(fmt.Sprintf("%d noisy textures on 500,000 triangles", n), "gltf",
+			func() []byte { return textured(n, 500_000/n, `"alphaMode":"BLEND",`, noisePNG(1024)) })
 	}
 	for _, n := range []int{39_000, 78_000} {
-		add(fmt.Sprintf("%d vertices at zero, compressed by meshopt", 256*n), "gltf", func() []byte { return zerosMeshopt(256 * n) })
+		add(fmt.Sprintf("%d vertices at zero, compressed by meshopt", 256*n), "gltf",
+			func() []byte { return zerosMeshopt(256 * n) })
 	}
 	add("5,000 textures", "gltf", func() []byte { return textured(5000, 1, "", imagePNG(64, 64)) })
 	add("millions of texture coordinates and of triangles with a texture", "3mf", func() []byte {
-		return package3MF(io.MultiReader(strings.NewReader(`<m:texture2d id="1" path="/a.png"/><m:texture2dgroup id="2" texid="1">`),
+		return package3MF(io.MultiReader(
+			strings.NewReader(`<m:texture2d id="1" path="/a.png"/><m:texture2dgroup id="2" texid="1">`),
 			numbered(5_000_000, `<m:tex2coord u="%d" v="1e30"/>`), strings.NewReader(`</m:texture2dgroup><object id="1"><mesh><vertices>
 <vertex x="0" y="0" z="0"/><vertex x="9" y="0" z="0"/><vertex x="9" y="9" z="0"/></vertices><triangles>`),
 			numbered(3_000_000, `<triangle v1="0" v2="1" v3="2" pid="2" p1="0" p2="1" p3="%d"/>`),
@@ -138,7 +144,8 @@ func nested(wide, deep int) []byte {
 	text := `<object id="1"><mesh><vertices><vertex x="0" y="0" z="0"/><vertex x="9" y="0" z="0"/><vertex x="9" y="9" z="0"/><vertex x="0" y="9" z="0"/></vertices>` +
 		`<triangles><triangle v1="0" v2="1" v3="2"/><triangle v1="0" v2="2" v3="3"/></triangles></mesh></object>`
 	for i := range deep {
-		text += fmt.Sprintf(`<object id="%d"><components>%s</components></object>`, i+2, strings.Repeat(fmt.Sprintf(`<component objectid="%d"/>`, i+1), wide))
+		text += fmt.Sprintf(`<object id="%d"><components>%s</components></object>`, i+2,
+			strings.Repeat(fmt.Sprintf(`<component objectid="%d"/>`, i+1), wide))
 	}
 	return model3MF(text, fmt.Sprint(deep+1))
 }
@@ -233,7 +240,8 @@ func stacked(i int) [9]float32 {
 func crossing(i int) [9]float32 {
 	a, b := math.Sincos(float64(i) * 0.7)
 	c, d := math.Sincos(float64(i) * 1.3)
-	return [9]float32{float32(a), float32(b), float32(c), float32(-b), float32(a), float32(d), float32(-a), float32(-b), float32(-c)}
+	return [9]float32{float32(a), float32(b), float32(c), float32(-b), float32(a), float32(d), float32(-a), float32(-b),
+		float32(-c)}
 }
 
 // scattered returns small triangles on a sphere.
@@ -265,7 +273,8 @@ func scaled(corners [9]float32, by float32) [9]float32 {
 }
 
 func points(n int) []byte {
-	head := fmt.Sprintf("ply\nformat binary_little_endian 1.0\nelement vertex %d\nproperty float x\nproperty float y\nproperty float z\nend_header\n", n)
+	head := fmt.Sprintf(
+		"ply\nformat binary_little_endian 1.0\nelement vertex %d\nproperty float x\nproperty float y\nproperty float z\nend_header\n", n)
 	return append([]byte(head), make([]byte, 12*n)...)
 }
 

@@ -88,7 +88,8 @@ func rows(t testing.TB, dir string) []Row {
 func row(t testing.TB, dir string, column map[string]string) Row {
 	t.Helper()
 	r := Row{
-		Name: column["file"], Path: filepath.Join(dir, filepath.FromSlash(column["file"])), Format: column["format"], Kind: column["kind"],
+		Name: column["file"], Path: filepath.Join(dir, filepath.FromSlash(column["file"])), Format: column["format"],
+		Kind:      column["kind"],
 		Triangles: -1, Unit: column["unit"], Notes: column["notes"] + column["what_is_wrong"], Expected: column["expected"],
 	}
 	if r.Kind != "mesh" {

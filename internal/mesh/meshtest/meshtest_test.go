@@ -51,7 +51,8 @@ func TestSphereSTL(t *testing.T) {
 		}
 		for e, times := range edges {
 			if times != 1 || edges[[2]corner{e[1], e[0]}] != 1 {
-				t.Fatalf("%d triangles: the edge %v is there %d times, and %d times back", n, e, times, edges[[2]corner{e[1], e[0]}])
+				t.Fatalf("%d triangles: the edge %v is there %d times, and %d times back", n, e, times,
+					edges[[2]corner{e[1], e[0]}])
 			}
 		}
 	}

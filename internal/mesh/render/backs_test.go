@@ -64,6 +64,7 @@ func TestHiddenBacks(t *testing.T) {
 		}
 	}
 	if len(backs) < m.Triangles()/3 || found < len(backs)*3/4 {
-		t.Errorf("%d of %d triangles face away and %d of them are hidden, want about half, and most of them", len(backs), m.Triangles(), found)
+		t.Errorf("%d of %d triangles face away and %d of them are hidden, want about half, and most of them", len(backs),
+			m.Triangles(), found)
 	}
 }

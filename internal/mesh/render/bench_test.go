@@ -15,7 +15,8 @@ func ball(n int, bumps float64) *mesh.Mesh {
 	at := func(i, j int) [3]float32 {
 		theta, phi := math.Pi*float64(i)/float64(rows), math.Pi*float64(j%(2*rows))/float64(rows)
 		r := 10 + bumps*math.Sin(12*theta)*math.Cos(9*phi)
-		return [3]float32{float32(r * math.Sin(theta) * math.Cos(phi)), float32(r * math.Sin(theta) * math.Sin(phi)), float32(r * math.Cos(theta))}
+		return [3]float32{float32(r * math.Sin(theta) * math.Cos(phi)), float32(r * math.Sin(theta) * math.Sin(phi)),
+			float32(r * math.Cos(theta))}
 	}
 	m := &mesh.Mesh{Format: mesh.STL, Unit: 1}
 	for i := range rows {

@@ -12,7 +12,8 @@ import (
 func TestFit(t *testing.T) {
 	stray := ball(20_000, 2).Weld()
 	stray.Positions = append(stray.Positions, 1e6, 1e6, 1e6)
-	for name, m := range map[string]*mesh.Mesh{"STL": ball(20_000, 2), "indexed": ball(20_000, 2).Weld(), "unused vertex": stray} {
+	for name, m := range map[string]*mesh.Mesh{"STL": ball(20_000, 2), "indexed": ball(20_000, 2).Weld(),
+		"unused vertex": stray} {
 		c := look(m, 1000, 600)
 		lowX, highX, lowY, highY := math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
 		for i := range m.Triangles() {
@@ -26,7 +27,8 @@ func TestFit(t *testing.T) {
 			}
 		}
 		if lowX < 70-1e-6 || highX > 930+1e-6 || math.Abs(lowY-42) > 1e-6 || math.Abs(highY-558) > 1e-6 {
-			t.Errorf("%s: the mesh is in %v to %v, %v to %v, want 42 to 558 in height and within 70 to 930", name, lowX, highX, lowY, highY)
+			t.Errorf("%s: the mesh is in %v to %v, %v to %v, want 42 to 558 in height and within 70 to 930", name, lowX, highX,
+				lowY, highY)
 		}
 	}
 }

@@ -132,7 +132,8 @@ func (t *face) normal(wA, wB, wC float32) direction {
 // color returns the color of the surface.
 func (t *face) color(wB, wC float32) (color uint32) {
 	for k := range 3 {
-		a, b, c := t.mesh.Colors[4*int(t.corners[0])+k], t.mesh.Colors[4*int(t.corners[1])+k], t.mesh.Colors[4*int(t.corners[2])+k]
+		a, b, c := t.mesh.Colors[4*int(t.corners[0])+k], t.mesh.Colors[4*int(t.corners[1])+k],
+			t.mesh.Colors[4*int(t.corners[2])+k]
 		x := (1-wB-wC)*float32(a) + wB*float32(b) + wC*float32(c)
 		color |= uint32(min(255, max(0, x+0.5))) << (8 * k)
 	}

@@ -194,7 +194,8 @@ func (g *ground) line(y float64) line {
 	far := (c.floor - c.distance*c.up[2]) / falls
 	at := sum(scaled(ray, far), [3]float64{0, 0, c.distance})
 	step := far / c.zoom / cell
-	return line{true, dot(at, g.along)/cell + cells/2 - 0.5, dot(at, g.across)/cell + cells/2 - 0.5, g.along[0] * step, g.across[0] * step}
+	return line{true, dot(at, g.along)/cell + cells/2 - 0.5, dot(at, g.across)/cell + cells/2 - 0.5, g.along[0] * step,
+		g.across[0] * step}
 }
 
 // under returns the darkness of the floor on a line at x, where nothing is in front of it.

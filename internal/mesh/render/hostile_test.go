@@ -36,7 +36,8 @@ func TestFillIsBounded(t *testing.T) {
 		r := newRaster(width, height, false)
 		err := r.draw(t.Context(), c.mesh, cam, newGround(cam), func(float64) {})
 		var bad *mesh.Error
-		if refused := errors.As(err, &bad); refused != c.refused || refused && bad.Reason != mesh.TooLarge || err != nil && !refused {
+		if refused := errors.As(err, &bad); refused != c.refused || refused && bad.Reason != mesh.TooLarge || err != nil &&
+			!refused {
 			t.Errorf("%s: got %v, want refused %v", c.name, err, c.refused)
 		}
 		if one := int64(8 * width * height); r.budget < -one || !c.refused && r.budget == maxFill {

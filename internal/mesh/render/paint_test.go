@@ -90,11 +90,15 @@ func TestTextureAlpha(t *testing.T) {
 		covered float64 // part of the square
 		red     bool
 	}{
-		"ignored":            {mesh.Texture{Image: checkered(opaqueRed, half)}, opaqueWhite, 1, true},
-		"mask, below":        {mesh.Texture{Image: checkered(opaqueRed, half), Alpha: mesh.AlphaMask, Cutoff: 192}, opaqueWhite, 0.5, true},
-		"mask, above":        {mesh.Texture{Image: checkered(opaqueRed, half), Alpha: mesh.AlphaMask, Cutoff: 128}, opaqueWhite, 1, true},
-		"blend":              {mesh.Texture{Image: checkered(opaqueRed, half), Alpha: mesh.AlphaBlend}, opaqueWhite, 0.75, true},
-		"blend by tint":      {mesh.Texture{Image: checkered(opaqueRed, opaqueRed), Alpha: mesh.AlphaBlend}, 0x40FFFFFF, 0.25, true},
+		"ignored": {mesh.Texture{Image: checkered(opaqueRed, half)}, opaqueWhite, 1, true},
+		"mask, below": {mesh.Texture{Image: checkered(opaqueRed, half), Alpha: mesh.AlphaMask, Cutoff: 192},
+			opaqueWhite, 0.5, true},
+		"mask, above": {mesh.Texture{Image: checkered(opaqueRed, half), Alpha: mesh.AlphaMask, Cutoff: 128},
+			opaqueWhite, 1, true},
+		"blend": {mesh.Texture{Image: checkered(opaqueRed, half), Alpha: mesh.AlphaBlend}, opaqueWhite,
+			0.75, true},
+		"blend by tint": {mesh.Texture{Image: checkered(opaqueRed, opaqueRed), Alpha: mesh.AlphaBlend}, 0x40FFFFFF,
+			0.25, true},
 		"transparent":        {mesh.Texture{Image: checkered(0, 0x00FFFFFF), Alpha: mesh.AlphaBlend}, opaqueWhite, 0, false},
 		"green tint, opaque": {mesh.Texture{Image: checkered(opaqueRed, opaqueRed)}, opaqueGreen, 1, false},
 		"red tint":           {mesh.Texture{Image: checkered(opaqueWhite, opaqueWhite)}, opaqueRed, 1, true},

@@ -19,7 +19,8 @@ func (r *raster) points(ctx context.Context, m *mesh.Mesh, c *camera, g *ground,
 		x, y, z := float64(m.Positions[3*v]), float64(m.Positions[3*v+1]), float64(m.Positions[3*v+2])
 		p := c.project(x, y, z)
 		g.dot(g.above(x, y, z))
-		filled := r.disc(float64(p.x)/subsample, float64(p.y)/subsample, radius*float64(p.near)*c.distance, p.near, r.colorOf(m, v))
+		filled := r.disc(float64(p.x)/subsample, float64(p.y)/subsample, radius*float64(p.near)*c.distance, p.near,
+			r.colorOf(m, v))
 		if err := r.spend(ctx, filled); err != nil {
 			return err
 		}

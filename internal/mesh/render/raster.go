@@ -18,7 +18,8 @@ type raster struct {
 }
 
 func newRaster(width, height int, colored bool) *raster {
-	r := &raster{width: width, height: height, near: make([]float32, width*height), facing: make([]uint32, width*height), budget: maxFill, check: maxFill}
+	r := &raster{width: width, height: height, near: make([]float32, width*height), facing: make([]uint32, width*height),
+		budget: maxFill, check: maxFill}
 	if colored {
 		r.color = make([]uint32, width*height)
 	}

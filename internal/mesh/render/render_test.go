@@ -55,7 +55,8 @@ func soup(corners ...[3]float64) *mesh.Mesh {
 // box returns a box of 12 triangles with a corner and side lengths.
 func box(corner, side [3]float64) *mesh.Mesh {
 	at := func(i int) [3]float64 {
-		return [3]float64{corner[0] + side[0]*float64(i&1), corner[1] + side[1]*float64(i>>1&1), corner[2] + side[2]*float64(i>>2&1)}
+		return [3]float64{corner[0] + side[0]*float64(i&1), corner[1] + side[1]*float64(i>>1&1), corner[2] +
+			side[2]*float64(i>>2&1)}
 	}
 	var corners [][3]float64
 	for _, q := range [][4]int{{0, 2, 3, 1}, {4, 5, 7, 6}, {0, 1, 5, 4}, {2, 6, 7, 3}, {0, 4, 6, 2}, {1, 3, 7, 5}} {
@@ -104,7 +105,8 @@ func TestShapes(t *testing.T) {
 		{"tower", box([3]float64{}, [3]float64{1, 1, 1000}), 0.1, false},
 		{"needle", box([3]float64{}, [3]float64{0, 0, 1e6}), 0.1, false},
 		{"thread", box([3]float64{}, [3]float64{1, 1e-7, 1e-7}), 0.001, false},
-		{"needle that points to the viewer", soup(scaled(towards, -50), scaled(towards, 50), sum(scaled(towards, 50), scaled(aside, 0.001))), 0.001, false},
+		{"needle that points to the viewer", soup(scaled(towards, -50), scaled(towards, 50),
+			sum(scaled(towards, 50), scaled(aside, 0.001))), 0.001, false},
 		{"line", soup([3]float64{0, 0, 0}, [3]float64{1, 1, 1}, [3]float64{2, 2, 2}), 0.001, false},
 		{"one place", soup([3]float64{7, 7, 7}, [3]float64{7, 7, 7}, [3]float64{7, 7, 7}), 0.5, true},
 		{"box without size", box([3]float64{3, 4, 5}, [3]float64{}), 0.5, true},
@@ -117,7 +119,8 @@ func TestShapes(t *testing.T) {
 		{"degenerate triangles", with(func(m *mesh.Mesh) { m.Indices = append(m.Indices, 0, 0, 0, 1, 2, 1) }), 0.5, false},
 		{"point of a cloud", cloud([3]float64{1, 2, 3}), 0.5, true},
 		{"points in one place", cloud([3]float64{1, 2, 3}, [3]float64{1, 2, 3}), 0.5, true},
-		{"cloud of a plane seen on its edge", cloud([3]float64{0, 0, 0}, towards, [3]float64{0, 0, 1}, sum(towards, [3]float64{0, 0, 1})), 0.001, false},
+		{"cloud of a plane seen on its edge", cloud([3]float64{0, 0, 0}, towards, [3]float64{0, 0, 1},
+			sum(towards, [3]float64{0, 0, 1})), 0.001, false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -199,7 +202,8 @@ func TestNoCracks(t *testing.T) {
 
 // TestRenderIsDeterministic checks that concurrent rendering is deterministic.
 func TestRenderIsDeterministic(t *testing.T) {
-	for _, m := range []*mesh.Mesh{ball(2000, 0.3), ball(250_000, 0.3), cloud([3]float64{1, 0, 0}, [3]float64{0, 2, 0}, [3]float64{0, 0, 3})} {
+	for _, m := range []*mesh.Mesh{ball(2000, 0.3), ball(250_000, 0.3), cloud([3]float64{1, 0, 0}, [3]float64{0, 2, 0},
+		[3]float64{0, 0, 3})} {
 		first, _ := draw(t, m, 128, 96)
 		for _, procs := range []int{1, 2} {
 			before := runtime.GOMAXPROCS(procs)
@@ -332,7 +336,8 @@ func TestAllocations(t *testing.T) {
 func TestPack(t *testing.T) {
 	for i := range 1000 {
 		theta, phi := float64(i)*0.0031, float64(i)*0.7
-		n := direction{float32(math.Sin(theta) * math.Cos(phi)), float32(math.Sin(theta) * math.Sin(phi)), float32(math.Cos(theta))}
+		n := direction{float32(math.Sin(theta) * math.Cos(phi)), float32(math.Sin(theta) * math.Sin(phi)),
+			float32(math.Cos(theta))}
 		want := n
 		if want.z < 0 {
 			want = direction{-n.x, -n.y, -n.z}

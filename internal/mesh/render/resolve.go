@@ -48,7 +48,8 @@ func skyAt(part float32) shade {
 // pixel sums the light of the samples of a pixel, whose upper left sample is first, and counts
 // empty samples.
 func (r *raster) pixel(first int, up direction, relief float32) (total shade, bare float32) {
-	if j := first + r.width; r.color == nil && r.near[first] != 0 && r.near[first+1] != 0 && r.near[j] != 0 && r.near[j+1] != 0 {
+	if j := first + r.width; r.color == nil && r.near[first] != 0 && r.near[first+1] != 0 && r.near[j] != 0 &&
+		r.near[j+1] != 0 {
 		if facing, ok := average(r.facing[first], r.facing[first+1], r.facing[j], r.facing[j+1]); ok {
 			return total.plus(lit(material, facing, up, relief), samples*samples), 0
 		}

@@ -57,7 +57,8 @@ func placeholder(f mesh.Format) string { return "{output." + string(f) + "}" }
 // separated by spaces. It returns an error if the command does not name the input and one output.
 func Parse(command string) (*Converter, error) {
 	words := strings.Fields(command)
-	found := slices.DeleteFunc(slices.Clone(outputs), func(f mesh.Format) bool { return !strings.Contains(command, placeholder(f)) })
+	found := slices.DeleteFunc(slices.Clone(outputs),
+		func(f mesh.Format) bool { return !strings.Contains(command, placeholder(f)) })
 	switch {
 	case len(words) == 0:
 		return nil, errors.New("must be a command")
@@ -66,7 +67,8 @@ func Parse(command string) (*Converter, error) {
 	case !strings.Contains(command, input):
 		return nil, fmt.Errorf("must contain %s, which is replaced by the path of the CAD file", input)
 	case len(found) != 1:
-		return nil, errors.New("must contain one of {output.stl}, {output.glb}, {output.obj}, {output.ply} and {output.3mf}, which is replaced by the path of the mesh to write")
+		return nil, errors.New(
+			"must contain one of {output.stl}, {output.glb}, {output.obj}, {output.ply} and {output.3mf}, which is replaced by the path of the mesh to write")
 	}
 	return &Converter{Words: words, Output: found[0]}, nil
 }

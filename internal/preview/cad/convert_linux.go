@@ -68,7 +68,8 @@ func (j Job) Convert(source *os.File, used func(Usage)) (*os.File, error) {
 	converter := &Converter{Words: j.Words, Output: j.Output}
 	cmd := exec.Command("/proc/self/exe", append([]string{LaunchCommand, j.Folder}, converter.command(in, out)...)...)
 	cmd.Args[0], cmd.Dir = "meshyard", j.Folder
-	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + j.Folder, "TMPDIR=" + j.Folder, "LANG=C.UTF-8", "OMP_NUM_THREADS=1"}
+	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + j.Folder, "TMPDIR=" + j.Folder, "LANG=C.UTF-8",
+		"OMP_NUM_THREADS=1"}
 	printed := &tail{}
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = printed, printed, time.Second
 	if err := cmd.Start(); err != nil {
@@ -111,7 +112,8 @@ func (j Job) copyInput(source *os.File, to string) error {
 		return err
 	}
 	if info.Size() > j.Memory/2 {
-		return mesh.Errorf(mesh.TooLarge, "The %s file has %d bytes, and files are converted up to %d.", j.Format.Title(), info.Size(), j.Memory/2)
+		return mesh.Errorf(mesh.TooLarge, "The %s file has %d bytes, and files are converted up to %d.", j.Format.Title(),
+			info.Size(), j.Memory/2)
 	}
 	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

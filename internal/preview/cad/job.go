@@ -48,24 +48,29 @@ func NewFolder() (string, error) {
 }
 
 func (j *Job) tooLong() error {
-	return mesh.Errorf(mesh.TooSlow, "Converting this %s file needed more than %g seconds of processor time.", j.Format.Title(), j.CPU.Seconds())
+	return mesh.Errorf(mesh.TooSlow, "Converting this %s file needed more than %g seconds of processor time.",
+		j.Format.Title(), j.CPU.Seconds())
 }
 
 func (j *Job) tooMuchMemory() error {
-	return mesh.Errorf(mesh.OutOfMemory, "Converting this %s file needed more than %d MiB of memory.", j.Format.Title(), j.Memory>>20)
+	return mesh.Errorf(mesh.OutOfMemory, "Converting this %s file needed more than %d MiB of memory.", j.Format.Title(),
+		j.Memory>>20)
 }
 
 func (j *Job) tooMuchDisk() error {
-	return mesh.Errorf(mesh.TooLarge, "Converting this %s file wrote more than %d MiB or %d files.", j.Format.Title(), j.Memory>>20, maxFiles)
+	return mesh.Errorf(mesh.TooLarge, "Converting this %s file wrote more than %d MiB or %d files.", j.Format.Title(),
+		j.Memory>>20, maxFiles)
 }
 
 func (j *Job) tooManyProcesses() error {
-	return mesh.Errorf(mesh.TooLarge, "Converting this %s file started more than %d processes.", j.Format.Title(), maxProcesses)
+	return mesh.Errorf(mesh.TooLarge, "Converting this %s file started more than %d processes.", j.Format.Title(),
+		maxProcesses)
 }
 
 // failed returns the error for a converter that ended without a mesh. output is what it printed.
 func (j *Job) failed(output string) error {
-	for _, sign := range []string{"bad_alloc", "out of memory", "Out of memory", "Cannot allocate memory", "memory exhausted", "MemoryError"} {
+	for _, sign := range []string{"bad_alloc", "out of memory", "Out of memory", "Cannot allocate memory",
+		"memory exhausted", "MemoryError"} {
 		if strings.Contains(output, sign) {
 			return j.tooMuchMemory()
 		}
@@ -83,7 +88,8 @@ func (j *Job) Refused(err error) error {
 	if !ok {
 		return err
 	}
-	return mesh.Errorf(bad.Reason, "The converter read this %s file, but its mesh cannot be shown: %s", j.Format.Title(), bad.Message)
+	return mesh.Errorf(bad.Reason, "The converter read this %s file, but its mesh cannot be shown: %s", j.Format.Title(),
+		bad.Message)
 }
 
 // lastLine returns the last line of text that a program printed, without control characters.

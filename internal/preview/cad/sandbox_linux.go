@@ -95,7 +95,8 @@ func confineFiles(program, folder string) error {
 			access &= ofFiles
 		}
 		rule := unix.LandlockPathBeneathAttr{Allowed_access: access & rules.Handled_access_fs, Parent_fd: int32(at)}
-		if _, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, fd, unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0); errno != 0 {
+		if _, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, fd, unix.LANDLOCK_RULE_PATH_BENEATH,
+			uintptr(unsafe.Pointer(&rule)), 0, 0, 0); errno != 0 {
 			return errno
 		}
 		return nil

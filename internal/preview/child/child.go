@@ -92,7 +92,8 @@ func (e *CrashError) Error() string {
 // its start. progress is called with the current stage and the completed fraction. Errors that the
 // file causes are of type *mesh.Error, including those of a child that exceeded its memory or its
 // CPU time. Other errors are of type *Interrupted or *CrashError, or come from put or ctx.
-func (r Runner) Derive(ctx context.Context, source *os.File, subject preview.Subject, put preview.Put, progress func(stage string, done float64)) (preview.Result, Usage, error) {
+func (r Runner) Derive(ctx context.Context, source *os.File, subject preview.Subject, put preview.Put,
+	progress func(stage string, done float64)) (preview.Result, Usage, error) {
 	r.Memory, r.CPU, r.Deadline = or(r.Memory, DefaultMemory), or(r.CPU, DefaultCPU), or(r.Deadline, DefaultDeadline)
 	running, cancel := context.WithTimeout(ctx, r.Deadline)
 	defer cancel()
@@ -104,7 +105,8 @@ func (r Runner) Derive(ctx context.Context, source *os.File, subject preview.Sub
 	if Idle {
 		priority = idle
 	}
-	cmd := exec.CommandContext(running, program, command, string(subject), strconv.FormatInt(r.Memory, 10), r.CPU.String(), priority)
+	cmd := exec.CommandContext(running, program, command, string(subject), strconv.FormatInt(r.Memory, 10), r.CPU.String(),
+		priority)
 	if format := subject.CAD(); format != "" {
 		remove, err := r.convert(cmd, format)
 		if err != nil {
@@ -114,7 +116,8 @@ func (r Runner) Derive(ctx context.Context, source *os.File, subject preview.Sub
 	}
 	cmd.Args[0] = "meshyard"
 	cmd.Stdin = source
-	cmd.Env = []string{"GOMAXPROCS=1", "GOGC=100", "GOTRACEBACK=single", fmt.Sprintf("GOMEMLIMIT=%d", softMemoryLimit(r.Memory))}
+	cmd.Env = []string{"GOMAXPROCS=1", "GOGC=100", "GOTRACEBACK=single",
+		fmt.Sprintf("GOMEMLIMIT=%d", softMemoryLimit(r.Memory))}
 	trace := &headAndTail{}
 	cmd.Stderr = trace
 	cmd.WaitDelay = 5 * time.Second
@@ -144,7 +147,9 @@ func (r Runner) Derive(ctx context.Context, source *os.File, subject preview.Sub
 	case errors.Is(frames.err, errProtocol):
 		return preview.Result{}, usage, &CrashError{State: frames.err.Error(), Trace: trace.String()}
 	case errors.Is(running.Err(), context.DeadlineExceeded):
-		return preview.Result{}, usage, &Interrupted{Message: fmt.Sprintf("The preview took longer than %s.", inWords(r.Deadline)), Starved: usage.CPU < r.CPU/2 && subject.CAD() == ""}
+		return preview.Result{}, usage,
+			&Interrupted{Message: fmt.Sprintf("The preview took longer than %s.", inWords(r.Deadline)),
+				Starved: usage.CPU < r.CPU/2 && subject.CAD() == ""}
 	}
 	return preview.Result{}, usage, r.exitError(state, trace.String())
 }

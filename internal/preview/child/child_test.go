@@ -39,7 +39,8 @@ func file(t *testing.T, content []byte) *os.File {
 }
 
 // derive makes a preview of the content in a child process, and returns its parts by name.
-func (r Runner) derive(t *testing.T, content []byte, subject preview.Subject) (map[string][]byte, preview.Result, Usage, error) {
+func (r Runner) derive(t *testing.T, content []byte,
+	subject preview.Subject) (map[string][]byte, preview.Result, Usage, error) {
 	t.Helper()
 	parts := make(map[string][]byte)
 	result, usage, err := r.Derive(t.Context(), file(t, content), subject, keep(parts), func(string, float64) {})
@@ -62,7 +63,8 @@ func TestTextures(t *testing.T) {
 	texture := &mesh.Texture{Image: mesh.NewImage(2, 2, []uint32{0xFF0000FF, 0xFF00FF00, 0xFFFF0000, 0xFF102030})}
 	m := &mesh.Mesh{
 		Unit: 1, Positions: []float32{0, 0, 0, 1, 0, 0, 0, 1, 0}, Colors: make([]uint8, 12),
-		Patches: []mesh.Patch{{Texture: texture, UV: [3][2]float32{{0, 0}, {1, 0}, {0, 1}}, Tint: [3]uint32{0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF}}},
+		Patches: []mesh.Patch{{Texture: texture, UV: [3][2]float32{{0, 0}, {1, 0}, {0, 1}},
+			Tint: [3]uint32{0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF}}},
 	}
 	var content bytes.Buffer
 	if _, err := glb.Write(&content, m, glb.Options{}); err != nil {
@@ -84,7 +86,8 @@ func TestTextures(t *testing.T) {
 	parts, result, _, err := Runner{}.derive(t, content.Bytes(), "glb")
 	check("with memory", parts, result, err, 1)
 	derive := func(content []byte, subject preview.Subject, limits mesh.Limits) (preview.Result, error) {
-		return preview.Derive(t.Context(), preview.Source{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}, subject, limits, keep(parts),
+		return preview.Derive(t.Context(), preview.Source{ReaderAt: bytes.NewReader(content), Size: int64(len(content))},
+			subject, limits, keep(parts),
 			func(string, float64) {})
 	}
 	limits := preview.LimitsFor(DefaultMemory)
@@ -109,8 +112,10 @@ func manyTextures(t *testing.T, n int) []byte {
 		}
 		return strings.Join(all, ",")
 	}
-	return []byte(`{"asset":{"version":"2.0"},"images":[` + list(`{"uri":"data:image/png;base64,`+base64.StdEncoding.EncodeToString(picture.Bytes())+`"}`) +
-		`],"textures":[` + list(`{"source":#}`) + `],"materials":[` + list(`{"pbrMetallicRoughness":{"baseColorTexture":{"index":#}}}`) +
+	return []byte(`{"asset":{"version":"2.0"},"images":[` +
+		list(`{"uri":"data:image/png;base64,`+base64.StdEncoding.EncodeToString(picture.Bytes())+`"}`) +
+		`],"textures":[` + list(`{"source":#}`) + `],"materials":[` +
+		list(`{"pbrMetallicRoughness":{"baseColorTexture":{"index":#}}}`) +
 		`],"nodes":[` + list(`{"mesh":#,"translation":[#,0,0]}`) + `],"meshes":[` +
 		list(`{"primitives":[{"attributes":{"POSITION":0,"TEXCOORD_0":1},"material":#}]}`) + `],
 "buffers":[{"byteLength":36,"uri":"data:;base64,AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA"}],"bufferViews":[{"buffer":0,"byteLength":36}],
@@ -125,7 +130,8 @@ func TestSameAsInProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := make(map[string][]byte)
-	inProcess, err := preview.Derive(t.Context(), preview.Source{ReaderAt: bytes.NewReader(ball), Size: int64(len(ball))}, "stl",
+	inProcess, err := preview.Derive(t.Context(), preview.Source{ReaderAt: bytes.NewReader(ball),
+		Size: int64(len(ball))}, "stl",
 		preview.LimitsFor(DefaultMemory), keep(want), func(string, float64) {})
 	if err != nil || len(want) != 3 || len(got) != 3 {
 		t.Fatalf("%d parts here, %d from the child, %v", len(want), len(got), err)
@@ -135,7 +141,8 @@ func TestSameAsInProcess(t *testing.T) {
 			t.Errorf("%s: %d bytes here, other %d bytes from the child", name, len(b), len(got[name]))
 		}
 	}
-	if result.Mesh == nil || result.Mesh.Fingerprint != inProcess.Mesh.Fingerprint || result.ImageFormat != "png" || !result.GLB {
+	if result.Mesh == nil || result.Mesh.Fingerprint != inProcess.Mesh.Fingerprint || result.ImageFormat != "png" ||
+		!result.GLB {
 		t.Errorf("got %+v", result)
 	}
 	if usage.CPU == 0 || usage.Memory == 0 {
@@ -168,10 +175,13 @@ func TestEnds(t *testing.T) {
 		message string
 	}{
 		{"not a mesh", Runner{}, []byte("<html>"), "stl", &bad, mesh.Malformed, "HTML"},
-		{"too many triangles for the memory", Runner{Memory: 250 << 20}, meshtest.SphereSTL(1_200_000), "stl", &bad, mesh.TooLarge, "at most"},
+		{"too many triangles for the memory", Runner{Memory: 250 << 20}, meshtest.SphereSTL(1_200_000), "stl", &bad,
+			mesh.TooLarge, "at most"},
 		{"memory", Runner{Memory: 85 << 20}, large(t), "image", &bad, mesh.OutOfMemory, "more than 85 MiB of memory"},
-		{"processor time", Runner{CPU: time.Millisecond}, meshtest.SphereSTL(400_000), "stl", &bad, mesh.TooSlow, "processor time"},
-		{"deadline", Runner{Deadline: 300 * time.Millisecond}, meshtest.SphereSTL(600_000), "stl", &interrupted, "", "took longer than 0.3 seconds"},
+		{"processor time", Runner{CPU: time.Millisecond}, meshtest.SphereSTL(400_000), "stl", &bad, mesh.TooSlow,
+			"processor time"},
+		{"deadline", Runner{Deadline: 300 * time.Millisecond}, meshtest.SphereSTL(600_000), "stl", &interrupted, "",
+			"took longer than 0.3 seconds"},
 	} {
 		_, _, usage, err := c.runner.derive(t, c.content, c.subject)
 		if c.as == any(&bad) && errors.As(err, &bad) && bad.Reason != c.reason {
@@ -190,7 +200,8 @@ func TestEnds(t *testing.T) {
 func large(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, image.NewNRGBA(image.Rect(0, 0, 4096, 4096))); err != nil {
+	if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).
+		Encode(&b, image.NewNRGBA(image.Rect(0, 0, 4096, 4096))); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()

@@ -28,7 +28,8 @@ func (r Runner) convert(cmd *exec.Cmd, format cad.Format) (remove func(), err er
 	if err != nil {
 		return nil, fmt.Errorf("create a folder for the CAD converter: %w", err)
 	}
-	job, err := json.Marshal(cad.Job{Words: words, Output: r.Converter.Output, Format: format, Folder: folder, Memory: r.Memory, CPU: r.CPU})
+	job, err := json.Marshal(cad.Job{Words: words, Output: r.Converter.Output, Format: format, Folder: folder,
+		Memory: r.Memory, CPU: r.CPU})
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(folder))
 	}

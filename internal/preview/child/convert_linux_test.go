@@ -39,7 +39,9 @@ func converter(t *testing.T, shell, script string) *cad.Converter {
 // TestConverter checks that the mesh that a converter writes gets a preview, and that the converter
 // gets the file with its extension.
 func TestConverter(t *testing.T) {
-	parts, result, _, err := Runner{Converter: converter(t, "/bin/sh", `test "$(cat "$1")" = ISO-10303 && test "${1##*.}" = step || exit 1`+"\n"+triangle)}.derive(t, []byte("ISO-10303"), "step")
+	parts, result, _, err := Runner{Converter: converter(t, "/bin/sh",
+		`test "$(cat "$1")" = ISO-10303 && test "${1##*.}" = step || exit 1`+"\n"+triangle)}.derive(t, []byte("ISO-10303"),
+		"step")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,23 +75,33 @@ func TestHostileConverters(t *testing.T) {
 		message             string // empty: the file gets a preview
 	}{
 		{"an endless loop", "/bin/sh", "while :; do :; done", Runner{CPU: 200 * time.Millisecond}, &bad, "processor time"},
-		{"many short processes", "/bin/sh", "while :; do /bin/true; done", Runner{CPU: 200 * time.Millisecond}, &bad, "processor time"},
-		{"no end", "/bin/sh", "sleep 60", Runner{Deadline: 500 * time.Millisecond}, &interrupted, "took longer than 0.5 seconds"},
+		{"many short processes", "/bin/sh", "while :; do /bin/true; done", Runner{CPU: 200 * time.Millisecond}, &bad,
+			"processor time"},
+		{"no end", "/bin/sh", "sleep 60", Runner{Deadline: 500 * time.Millisecond}, &interrupted,
+			"took longer than 0.5 seconds"},
 		{"endless output", "/bin/sh", "yes", Runner{CPU: 200 * time.Millisecond}, &bad, "processor time"},
 		{"an endless file", "/bin/sh", `cat /dev/zero > "$2"`, Runner{Memory: 250 << 20}, &bad, "wrote more than 250 MiB"},
-		{"many files", "/bin/sh", `i=0; while [ $i -lt 5000 ]; do i=$((i+1)); : > $i; done; ` + triangle, Runner{}, &bad, "or 1000 files"},
-		{"huge memory", "/bin/sh", "head -c 1000000000 /dev/zero | tail -n 1 >/dev/null; exit 1", Runner{Memory: 250 << 20}, &bad, "more than 250 MiB of memory"},
-		{"many processes", "/bin/sh", "for i in $(seq 100); do sleep 60 & done; wait", Runner{}, &bad, "more than 32 processes"},
-		{"an error", "/bin/sh", `echo "Error: not a STEP file" >&2; exit 1`, Runner{}, &bad, `could not read this STEP file: "Error: not a STEP file"`},
+		{"many files", "/bin/sh", `i=0; while [ $i -lt 5000 ]; do i=$((i+1)); : > $i; done; ` + triangle, Runner{}, &bad,
+			"or 1000 files"},
+		{"huge memory", "/bin/sh", "head -c 1000000000 /dev/zero | tail -n 1 >/dev/null; exit 1", Runner{Memory: 250 << 20},
+			&bad, "more than 250 MiB of memory"},
+		{"many processes", "/bin/sh", "for i in $(seq 100); do sleep 60 & done; wait", Runner{}, &bad,
+			"more than 32 processes"},
+		{"an error", "/bin/sh", `echo "Error: not a STEP file" >&2; exit 1`, Runner{}, &bad,
+			`could not read this STEP file: "Error: not a STEP file"`},
 		{"nothing", "/bin/sh", "true", Runner{}, &bad, "could not read this STEP file."},
 		{"no mesh", "/bin/sh", `echo "<html>" > "$2"`, Runner{}, &bad, "its mesh cannot be shown"},
 		{"a pipe", "/bin/sh", `mkfifo "$2"`, Runner{}, &bad, "could not read this STEP file"},
 		{"a link to a secret", "/bin/sh", "ln -s " + secret + ` "$2"`, Runner{}, &bad, "could not read this STEP file"},
 		{"a read elsewhere", "/bin/sh", "cat " + secret + ` > "$2"`, Runner{}, &bad, "Permission denied"},
-		{"a read of the server's memory", "/bin/sh", fmt.Sprintf(`cat /proc/%d/environ > "$2"`, os.Getpid()), Runner{}, &bad, "Permission denied"},
-		{"a write elsewhere", "/bin/sh", "echo a > " + outside + "/written; echo a >> " + secret + "; rm " + secret + "; " + triangle, Runner{}, nil, ""},
-		{"a network", "/bin/bash", fmt.Sprintf("exec 3<>/dev/tcp/127.0.0.1/%d", port) + " && exit 1; " + triangle, Runner{}, nil, ""},
-		{"a signal to the server", "/bin/sh", fmt.Sprintf("kill -KILL %d $PPID && exit 1; ", os.Getpid()) + triangle, Runner{}, nil, ""},
+		{"a read of the server's memory", "/bin/sh", fmt.Sprintf(`cat /proc/%d/environ > "$2"`, os.Getpid()), Runner{}, &bad,
+			"Permission denied"},
+		{"a write elsewhere", "/bin/sh", "echo a > " + outside + "/written; echo a >> " + secret + "; rm " + secret + "; " +
+			triangle, Runner{}, nil, ""},
+		{"a network", "/bin/bash", fmt.Sprintf("exec 3<>/dev/tcp/127.0.0.1/%d", port) + " && exit 1; " + triangle, Runner{},
+			nil, ""},
+		{"a signal to the server", "/bin/sh", fmt.Sprintf("kill -KILL %d $PPID && exit 1; ", os.Getpid()) + triangle,
+			Runner{}, nil, ""},
 		{"a process that goes on", "/bin/sh", `(setsid sleep 61.25 || sleep 61.25) & ` + triangle, Runner{}, nil, ""},
 	} {
 		c.runner.Converter = converter(t, c.shell, c.script)
@@ -100,7 +112,8 @@ func TestHostileConverters(t *testing.T) {
 		case c.message != "" && (!errors.As(err, c.as) || !strings.Contains(err.Error(), c.message)):
 			t.Errorf("%s: got %T %v, want an error with %q", c.name, err, err, c.message)
 		}
-		t.Logf("%s: %s, %s of processor time", c.name, usage.Elapsed.Round(time.Millisecond), usage.CPU.Round(time.Millisecond))
+		t.Logf("%s: %s, %s of processor time", c.name, usage.Elapsed.Round(time.Millisecond),
+			usage.CPU.Round(time.Millisecond))
 		if limit := max(c.runner.CPU, DefaultCPU/10) + 2*time.Second; usage.CPU > limit {
 			t.Errorf("%s: took %s of processor time, want at most %s", c.name, usage.CPU, limit)
 		}
@@ -154,7 +167,8 @@ func TestConverterDiesWithTheServer(t *testing.T) {
 	skipUnderRace(t)
 	c := converter(t, "/bin/sh", "sleep 600.5 & sleep 600.5")
 	parent := exec.Command("/proc/self/exe")
-	parent.Env = append(os.Environ(), parentOf+"="+file(t, []byte("killed")).Name(), converterOf+"="+strings.Join(c.Words, " "))
+	parent.Env = append(os.Environ(), parentOf+"="+file(t, []byte("killed")).Name(),
+		converterOf+"="+strings.Join(c.Words, " "))
 	if err := parent.Start(); err != nil {
 		t.Fatal(err)
 	}

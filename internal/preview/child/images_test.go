@@ -73,23 +73,26 @@ func TestLargeImages(t *testing.T) {
 		b    []byte
 		want string // part of the error
 	}{
-		"JPEG of 12 million pixels":                {grayJPEG(4032, 3024, false, 0x22), ""},
-		"progressive JPEG of 12 million pixels":    {grayJPEG(4032, 3024, true, 0x11), ""},
-		"JPEG of 50 million pixels":                {grayJPEG(8160, 6144, false, 0x11), ""},
-		"progressive JPEG of 50 million pixels":    {grayJPEG(8160, 6144, true, 0x22), ""},
-		"JPEG of 200 million pixels":               {grayJPEG(16320, 12240, false, 0x22), ""},
-		"PNG of 48 million pixels with 16 bits":    {blackPNG(8064, 6048, 16, 0), ""},
-		"interlaced PNG of 48 million pixels":      {blackPNG(8064, 6048, 8, 1), ""},
-		"PNG of 117 million pixels":                {blackPNG(11700, 10000, 8, 0), ""},
-		"JPEG of 4.3 billion pixels":               {grayJPEG(65500, 100, false, 0x22)[:1000], "broken"},
-		"progressive JPEG of 100 million pixels":   {grayJPEG(10000, 10000, true, 0x22), "at most 62 million"},
-		"interlaced PNG of 50 million, 16 bits":    {blackPNG(8160, 6144, 16, 1)[:10000], "at most 29 million"},
-		"image that is one pixel wide":             {grayJPEG(1, 65500, false, 0x22), ""},
-		"JPEG with metadata before a large header": {append([]byte("\xff\xd8"+strings.Repeat("\xff\xfe\xff\xff"+strings.Repeat("x", 65533), 9)), grayJPEG(10000, 10000, true, 0x22)[2:]...), "at most 23 million"},
+		"JPEG of 12 million pixels":              {grayJPEG(4032, 3024, false, 0x22), ""},
+		"progressive JPEG of 12 million pixels":  {grayJPEG(4032, 3024, true, 0x11), ""},
+		"JPEG of 50 million pixels":              {grayJPEG(8160, 6144, false, 0x11), ""},
+		"progressive JPEG of 50 million pixels":  {grayJPEG(8160, 6144, true, 0x22), ""},
+		"JPEG of 200 million pixels":             {grayJPEG(16320, 12240, false, 0x22), ""},
+		"PNG of 48 million pixels with 16 bits":  {blackPNG(8064, 6048, 16, 0), ""},
+		"interlaced PNG of 48 million pixels":    {blackPNG(8064, 6048, 8, 1), ""},
+		"PNG of 117 million pixels":              {blackPNG(11700, 10000, 8, 0), ""},
+		"JPEG of 4.3 billion pixels":             {grayJPEG(65500, 100, false, 0x22)[:1000], "broken"},
+		"progressive JPEG of 100 million pixels": {grayJPEG(10000, 10000, true, 0x22), "at most 62 million"},
+		"interlaced PNG of 50 million, 16 bits":  {blackPNG(8160, 6144, 16, 1)[:10000], "at most 29 million"},
+		"image that is one pixel wide":           {grayJPEG(1, 65500, false, 0x22), ""},
+		"JPEG with metadata before a large header": {append(
+			[]byte("\xff\xd8"+strings.Repeat("\xff\xfe\xff\xff"+strings.Repeat("x", 65533), 9)),
+			grayJPEG(10000, 10000, true, 0x22)[2:]...), "at most 23 million"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			put := func(_ preview.Part, write func(io.Writer) error) error { return write(io.Discard) }
-			_, usage, err := Runner{Deadline: 10 * time.Minute}.Derive(t.Context(), file(t, c.b), preview.Image, put, func(string, float64) {})
+			_, usage, err := Runner{Deadline: 10 * time.Minute}.Derive(t.Context(), file(t, c.b), preview.Image, put,
+				func(string, float64) {})
 			var bad *mesh.Error
 			if c.want == "" && err != nil || c.want != "" && (!errors.As(err, &bad) || !strings.Contains(bad.Message, c.want)) {
 				t.Errorf("got %T: %v, want %q", err, err, c.want)

@@ -122,7 +122,8 @@ func run(subject preview.Subject, memory int64, cpu time.Duration, job *cad.Job,
 	if err != nil {
 		return end(frames, preview.Result{}, err)
 	}
-	result, err := preview.Derive(context.Background(), preview.Source{ReaderAt: source, Size: info.Size()}, subject, preview.LimitsFor(memory), put, report)
+	result, err := preview.Derive(context.Background(), preview.Source{ReaderAt: source, Size: info.Size()}, subject,
+		preview.LimitsFor(memory), put, report)
 	if job != nil {
 		err = job.Refused(err)
 	}

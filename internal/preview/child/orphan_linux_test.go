@@ -35,7 +35,8 @@ func init() {
 			runner.Converter, err = cad.Parse(command)
 		}
 		if err == nil {
-			_, _, err = runner.Derive(context.Background(), f, subject, keep(map[string][]byte{}), func(stage string, _ float64) { fmt.Println(stage) })
+			_, _, err = runner.Derive(context.Background(), f, subject, keep(map[string][]byte{}),
+				func(stage string, _ float64) { fmt.Println(stage) })
 		}
 		fmt.Println(err)
 		os.Exit(1)
@@ -93,20 +94,21 @@ func TestDiesWithItsParent(t *testing.T) {
 func TestSignals(t *testing.T) {
 	skipUnderRace(t)
 	sent := false
-	_, _, err := Runner{}.Derive(t.Context(), file(t, meshtest.SphereSTL(20_000)), "stl", keep(map[string][]byte{}), func(string, float64) {
-		if sent {
-			return
-		}
-		sent = true
-		for _, pid := range children(t, os.Getpid()) {
-			for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-				id, err := strconv.Atoi(pid)
-				if err := errors.Join(err, syscall.Kill(id, signal)); err != nil {
-					t.Error(err)
+	_, _, err := Runner{}.Derive(t.Context(), file(t, meshtest.SphereSTL(20_000)), "stl", keep(map[string][]byte{}),
+		func(string, float64) {
+			if sent {
+				return
+			}
+			sent = true
+			for _, pid := range children(t, os.Getpid()) {
+				for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+					id, err := strconv.Atoi(pid)
+					if err := errors.Join(err, syscall.Kill(id, signal)); err != nil {
+						t.Error(err)
+					}
 				}
 			}
-		}
-	})
+		})
 	if err != nil || !sent {
 		t.Errorf("got %v, signals sent: %v; want a preview despite the signals", err, sent)
 	}

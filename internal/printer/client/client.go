@@ -185,7 +185,8 @@ func (c *client) explain(err error, timeout time.Duration) error {
 	case dialed:
 		return &printer.Error{Text: "the printer cannot be reached", Unreachable: true}
 	case errors.As(err, &late) && late.Timeout():
-		return &printer.Error{Text: fmt.Sprintf("the printer did not respond within %s", timeout), Uncertain: true, Unreachable: true}
+		return &printer.Error{Text: fmt.Sprintf("the printer did not respond within %s", timeout), Uncertain: true,
+			Unreachable: true}
 	}
 	return &printer.Error{Text: "the connection to the printer failed", Uncertain: true, Unreachable: true}
 }
@@ -254,7 +255,8 @@ func (c *client) upload(ctx context.Context, path string, fields [][2]string, f 
 		}
 	}
 	_, err := form.CreatePart(textproto.MIMEHeader{
-		"Content-Disposition": {`form-data; name="file"; filename="` + f.Name + `"`}, "Content-Type": {"application/octet-stream"},
+		"Content-Disposition": {`form-data; name="file"; filename="` + f.Name + `"`},
+		"Content-Type":        {"application/octet-stream"},
 	})
 	if err != nil {
 		return nil, err

@@ -70,7 +70,8 @@ func (o *octoprint) Status(ctx context.Context, name string) (printer.Status, er
 	switch state := j.State; {
 	case state == "":
 		return printer.Status{}, failed("the response of the printer is not what its program documents")
-	case strings.HasPrefix(state, "Offline"), strings.HasPrefix(state, "Error"), strings.Contains(state, "onnecting"), strings.Contains(state, "etecting"),
+	case strings.HasPrefix(state, "Offline"), strings.HasPrefix(state, "Error"), strings.Contains(state, "onnecting"),
+		strings.Contains(state, "etecting"),
 		strings.HasPrefix(state, "Opening"):
 		s.Phase = printer.Offline
 	case !ours && state == "Operational":
@@ -113,7 +114,8 @@ func (o *octoprint) Picture(ctx context.Context) ([]byte, error) {
 	}
 	path := o.cameraPath(v.Webcam.SnapshotURL)
 	if path == "" { // the stream of mjpg-streamer, which also takes single pictures
-		if stream := strings.Replace(v.Webcam.StreamURL, "action=stream", "action=snapshot", 1); stream != v.Webcam.StreamURL {
+		if stream := strings.Replace(v.Webcam.StreamURL, "action=stream", "action=snapshot",
+			1); stream != v.Webcam.StreamURL {
 			path = o.cameraPath(stream)
 		}
 	}

@@ -59,7 +59,8 @@ func TestPrint(t *testing.T) {
 				t.Errorf("%s: got %+v (%v), want %+v", when, got, err, want)
 			}
 		}
-		if version, err := p.Test(ctx); !strings.Contains(strings.ToLower(version), strings.ToLower(string(kindOf(t)))) || err != nil {
+		if version, err := p.Test(ctx); !strings.Contains(strings.ToLower(version), strings.ToLower(string(kindOf(t)))) ||
+			err != nil {
 			t.Errorf("got the version %q (%v)", version, err)
 		}
 		if got, err := p.Status(ctx, ""); got.Phase != printer.Idle || err != nil {
@@ -72,7 +73,8 @@ func TestPrint(t *testing.T) {
 		if err := p.Send(ctx, file(name)); err != nil {
 			t.Fatal(err)
 		}
-		if got := stub.Uploads(); len(got) != 1 || got[0].Name != name || !got[0].Prints || !bytes.Equal(got[0].Content, gcode) {
+		if got := stub.Uploads(); len(got) != 1 || got[0].Name != name || !got[0].Prints ||
+			!bytes.Equal(got[0].Content, gcode) {
 			t.Fatalf("the printer got %+v", got)
 		}
 		if has, err := p.Has(ctx, name, int64(len(gcode))); !has || err != nil {
@@ -131,7 +133,8 @@ func TestPicture(t *testing.T) {
 // that says so, for each method, and that an upload counts as uncertain when it may have arrived.
 func TestHostile(t *testing.T) {
 	t.Parallel()
-	quick := client.NewNetwork(printertest.Local, "test", client.Timeouts{Request: 100 * time.Millisecond, Send: 100 * time.Millisecond})
+	quick := client.NewNetwork(printertest.Local, "test", client.Timeouts{Request: 100 * time.Millisecond,
+		Send: 100 * time.Millisecond})
 	hang := make(chan struct{})
 	t.Cleanup(func() { close(hang) })
 	elsewhere := printertest.New(t, printer.OctoPrint)
@@ -144,14 +147,19 @@ func TestHostile(t *testing.T) {
 		sends     string // in the error of Send; empty: none
 		uncertain bool
 	}{
-		{"refuses", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, "refuses the key", "refuses the key", false},
-		{"redirects", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL+r.URL.Path, 307) }, "redirects (307)", "redirects", false},
-		{"fails", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, "responded with 500", "responded with 500", true},
-		{"lies", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }, "not what its program documents", "", false},
+		{"refuses", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, "refuses the key", "refuses the key",
+			false},
+		{"redirects", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL+r.URL.Path, 307) },
+			"redirects (307)", "redirects", false},
+		{"fails", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, "responded with 500",
+			"responded with 500", true},
+		{"lies", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }, "not what its program documents",
+			"", false},
 		{"lies in JSON", func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprint(w, `{"state": 7, "result": [], "printer": "x"}`)
 		}, "not what its program documents", "", false},
-		{"says nothing", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{}`) }, "not what its program documents", "", false},
+		{"says nothing", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{}`) },
+			"not what its program documents", "", false},
 		{"floods", func(w http.ResponseWriter, _ *http.Request) {
 			for range 300 {
 				_, _ = w.Write(make([]byte, 1<<10))
@@ -163,7 +171,8 @@ func TestHostile(t *testing.T) {
 			case <-r.Context().Done():
 			}
 		}, "did not respond within", "did not respond within", true},
-		{"breaks off", func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) }, "connection to the printer failed", "connection to the printer failed", true},
+		{"breaks off", func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) },
+			"connection to the printer failed", "connection to the printer failed", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, kind := range []printer.Kind{printer.OctoPrint, printer.Moonraker} {
@@ -182,7 +191,8 @@ func TestHostile(t *testing.T) {
 					t.Errorf("%s: the status is %+v (%v), want an error with %q", kind, got, err, c.want)
 				}
 				err := p.Send(t.Context(), file("a.gcode"))
-				if (err == nil) != (c.sends == "") || err != nil && !strings.Contains(err.Error(), c.sends) || printer.IsUncertain(err) != c.uncertain {
+				if (err == nil) != (c.sends == "") || err != nil && !strings.Contains(err.Error(), c.sends) ||
+					printer.IsUncertain(err) != c.uncertain {
 					t.Errorf("%s: sending ended with %v, uncertain: %v", kind, err, printer.IsUncertain(err))
 				}
 				if err := p.Cancel(t.Context(), "a.gcode"); err == nil {
@@ -219,7 +229,8 @@ func TestNetworks(t *testing.T) {
 			t.Error("the address passes")
 		}
 		p := connect(t, n, printer.OctoPrint, "http://localhost:"+u.Port())
-		if _, err := p.Test(t.Context()); err == nil || !strings.Contains(err.Error(), "not in a network that the operator allows") {
+		if _, err := p.Test(t.Context()); err == nil ||
+			!strings.Contains(err.Error(), "not in a network that the operator allows") {
 			t.Errorf("got %v", err)
 		}
 		if err := p.Send(t.Context(), file("a.gcode")); err == nil || printer.IsUncertain(err) {
@@ -230,8 +241,10 @@ func TestNetworks(t *testing.T) {
 		t.Error("the printer was reached")
 	}
 	for address, valid := range map[string]bool{
-		"http://127.0.0.1": true, "https://printer.example:8443/octoprint": true, "http://[::1]:7125": true, "http://[::ffff:127.0.0.1]": true,
-		"ftp://127.0.0.1": false, "127.0.0.1": false, "http://": false, "http://user@127.0.0.1": false, "http://127.0.0.1/?a=b": false, "http://127.0.0.1/#a": false,
+		"http://127.0.0.1": true, "https://printer.example:8443/octoprint": true, "http://[::1]:7125": true,
+		"http://[::ffff:127.0.0.1]": true,
+		"ftp://127.0.0.1":           false, "127.0.0.1": false, "http://": false, "http://user@127.0.0.1": false,
+		"http://127.0.0.1/?a=b": false, "http://127.0.0.1/#a": false,
 		"http://192.168.1.1": false, "http://169.254.169.254": false, "http://[fd00::1]": false, "http:127.0.0.1": false,
 	} {
 		if err := local.Check(address); (err == nil) != valid {
@@ -247,7 +260,8 @@ func TestCameraElsewhere(t *testing.T) {
 	other.Show([]byte("secret"))
 	asked := false
 	other.Before = func(http.ResponseWriter, *http.Request) bool { asked = true; return false }
-	for _, camera := range []string{other.URL + "/webcam/?action=snapshot", "//" + strings.TrimPrefix(other.URL, "http://") + "/webcam/", "gopher://a", "http://%zz", ""} {
+	for _, camera := range []string{other.URL + "/webcam/?action=snapshot", "//" + strings.TrimPrefix(other.URL,
+		"http://") + "/webcam/", "gopher://a", "http://%zz", ""} {
 		stub.Before = func(w http.ResponseWriter, r *http.Request) bool {
 			if r.URL.Path != "/server/webcams/list" {
 				return false
@@ -266,17 +280,20 @@ func TestUncertain(t *testing.T) {
 	t.Parallel()
 	closed := printertest.New(t, printer.OctoPrint)
 	closed.Close()
-	if err := connect(t, local, printer.OctoPrint, closed.URL).Send(t.Context(), file("a.gcode")); err == nil || printer.IsUncertain(err) || !printer.IsUnreachable(err) {
+	if err := connect(t, local, printer.OctoPrint, closed.URL).Send(t.Context(), file("a.gcode")); err == nil ||
+		printer.IsUncertain(err) || !printer.IsUnreachable(err) {
 		t.Errorf("nobody listens: %v", err)
 	}
 	stub := printertest.New(t, printer.OctoPrint)
 	stub.Set(printer.Offline, 0)
-	if err := connect(t, local, printer.OctoPrint, stub.URL).Send(t.Context(), file("a.gcode")); err == nil || printer.IsUncertain(err) {
+	if err := connect(t, local, printer.OctoPrint, stub.URL).Send(t.Context(), file("a.gcode")); err == nil ||
+		printer.IsUncertain(err) {
 		t.Errorf("the printer is offline: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	stub.Before = func(http.ResponseWriter, *http.Request) bool { cancel(); return false }
-	if err := connect(t, local, printer.OctoPrint, stub.URL).Send(ctx, file("a.gcode")); err != nil && !printer.IsUncertain(err) {
+	if err := connect(t, local, printer.OctoPrint, stub.URL).Send(ctx, file("a.gcode")); err != nil &&
+		!printer.IsUncertain(err) {
 		t.Errorf("the server stops: %v", err)
 	}
 }

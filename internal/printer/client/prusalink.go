@@ -43,7 +43,8 @@ func (p *prusalink) storage(ctx context.Context) (string, error) {
 		return "", err
 	}
 	for _, s := range v.List {
-		if name := strings.Trim(s.Path, "/"); storageName.MatchString(name) && !s.ReadOnly && (s.Available == nil || *s.Available) {
+		if name := strings.Trim(s.Path, "/"); storageName.MatchString(name) && !s.ReadOnly &&
+			(s.Available == nil || *s.Available) {
 			return name, nil
 		}
 	}

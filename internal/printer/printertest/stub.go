@@ -212,7 +212,8 @@ func (s *Stub) octoprint(mux *http.ServeMux) {
 		respond(w, 200, object{"api": "0.1", "server": "1.11.0", "text": "OctoPrint 1.11.0"})
 	})
 	mux.HandleFunc("GET /api/settings", func(w http.ResponseWriter, _ *http.Request) {
-		respond(w, 200, object{"webcam": object{"webcamEnabled": true, "streamUrl": "/webcam/?action=stream", "snapshotUrl": "http://127.0.0.1:8080/?action=snapshot"}})
+		respond(w, 200, object{"webcam": object{"webcamEnabled": true, "streamUrl": "/webcam/?action=stream",
+			"snapshotUrl": "http://127.0.0.1:8080/?action=snapshot"}})
 	})
 	mux.HandleFunc("GET /webcam/{$}", s.snapshot)
 	mux.HandleFunc("POST /api/files/local", func(w http.ResponseWriter, r *http.Request) {
@@ -225,7 +226,8 @@ func (s *Stub) octoprint(mux *http.ServeMux) {
 			u.Prints = false
 		}
 		s.receive(u)
-		respond(w, 201, object{"files": object{"local": object{"name": u.Name, "origin": "local"}}, "done": true, "effectiveSelect": true, "effectivePrint": u.Prints})
+		respond(w, 201, object{"files": object{"local": object{"name": u.Name, "origin": "local"}}, "done": true,
+			"effectiveSelect": true, "effectivePrint": u.Prints})
 	})
 	mux.HandleFunc("GET /api/files/local/{name}", func(w http.ResponseWriter, r *http.Request) {
 		size := s.file(r.PathValue("name"))
@@ -237,7 +239,8 @@ func (s *Stub) octoprint(mux *http.ServeMux) {
 	})
 	mux.HandleFunc("GET /api/job", func(w http.ResponseWriter, _ *http.Request) {
 		current, phase, progress := s.state()
-		state := map[printer.Phase]string{printer.Printing: "Printing", printer.Paused: "Paused", printer.Offline: "Offline"}[phase]
+		state := map[printer.Phase]string{printer.Printing: "Printing", printer.Paused: "Paused",
+			printer.Offline: "Offline"}[phase]
 		if state == "" {
 			state = "Operational"
 		}
@@ -246,7 +249,9 @@ func (s *Stub) octoprint(mux *http.ServeMux) {
 			file = object{"name": current, "origin": "local", "size": 1468987, "date": 1378847754}
 			completion = progress * 100
 		}
-		respond(w, 200, object{"job": object{"file": file, "estimatedPrintTime": 8811}, "progress": object{"completion": completion, "filepos": 337942, "printTime": 276, "printTimeLeft": 912}, "state": state})
+		respond(w, 200, object{"job": object{"file": file, "estimatedPrintTime": 8811},
+			"progress": object{"completion": completion, "filepos": 337942, "printTime": 276, "printTimeLeft": 912},
+			"state":    state})
 	})
 	mux.HandleFunc("POST /api/job", func(w http.ResponseWriter, r *http.Request) {
 		var v struct{ Command string }
@@ -263,10 +268,12 @@ func (s *Stub) octoprint(mux *http.ServeMux) {
 // moonraker follows https://moonraker.readthedocs.io/en/latest/external_api/introduction/.
 func (s *Stub) moonraker(mux *http.ServeMux) {
 	mux.HandleFunc("GET /server/info", func(w http.ResponseWriter, _ *http.Request) {
-		respond(w, 200, object{"result": object{"klippy_connected": true, "klippy_state": "ready", "moonraker_version": "v0.9.3"}})
+		respond(w, 200, object{"result": object{"klippy_connected": true, "klippy_state": "ready",
+			"moonraker_version": "v0.9.3"}})
 	})
 	mux.HandleFunc("GET /server/webcams/list", func(w http.ResponseWriter, _ *http.Request) {
-		respond(w, 200, object{"result": object{"webcams": []object{{"name": "chamber", "enabled": true, "snapshot_url": "/webcam/?action=snapshot", "stream_url": "/webcam/?action=stream"}}}})
+		respond(w, 200, object{"result": object{"webcams": []object{{"name": "chamber", "enabled": true,
+			"snapshot_url": "/webcam/?action=snapshot", "stream_url": "/webcam/?action=stream"}}}})
 	})
 	mux.HandleFunc("GET /webcam/{$}", s.snapshot)
 	mux.HandleFunc("POST /server/files/upload", func(w http.ResponseWriter, r *http.Request) {
@@ -279,7 +286,8 @@ func (s *Stub) moonraker(mux *http.ServeMux) {
 			return
 		}
 		s.receive(u)
-		respond(w, 201, object{"item": object{"path": u.Name, "root": "gcodes", "size": len(u.Content), "permissions": "rw"}, "print_started": u.Prints, "print_queued": false, "action": "create_file"})
+		respond(w, 201, object{"item": object{"path": u.Name, "root": "gcodes", "size": len(u.Content), "permissions": "rw"},
+			"print_started": u.Prints, "print_queued": false, "action": "create_file"})
 	})
 	mux.HandleFunc("GET /server/files/metadata", func(w http.ResponseWriter, r *http.Request) {
 		name := r.URL.Query().Get("filename")
@@ -293,7 +301,8 @@ func (s *Stub) moonraker(mux *http.ServeMux) {
 	mux.HandleFunc("GET /printer/objects/query", func(w http.ResponseWriter, _ *http.Request) {
 		current, phase, progress := s.state()
 		state := map[printer.Phase]string{
-			printer.Printing: "printing", printer.Paused: "paused", printer.Done: "complete", printer.Cancelled: "cancelled", printer.Failed: "error",
+			printer.Printing: "printing", printer.Paused: "paused", printer.Done: "complete", printer.Cancelled: "cancelled",
+			printer.Failed: "error",
 		}[phase]
 		if phase == printer.Offline {
 			respond(w, 503, object{"error": object{"code": 503, "message": "Klippy Host not connected"}})
@@ -303,7 +312,8 @@ func (s *Stub) moonraker(mux *http.ServeMux) {
 			state, current = "standby", ""
 		}
 		respond(w, 200, object{"result": object{"eventtime": 578243.5, "status": object{
-			"print_stats":    object{"filename": current, "total_duration": 700.5, "print_duration": 600.0, "filament_used": 12.5, "state": state, "message": ""},
+			"print_stats": object{"filename": current, "total_duration": 700.5, "print_duration": 600.0,
+				"filament_used": 12.5, "state": state, "message": ""},
 			"virtual_sdcard": object{"progress": progress, "is_active": state == "printing", "file_position": 1000},
 		}}})
 	})
@@ -316,10 +326,12 @@ func (s *Stub) moonraker(mux *http.ServeMux) {
 // prusalink follows https://github.com/prusa3d/Prusa-Link-Web/blob/master/spec/openapi.yaml.
 func (s *Stub) prusalink(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/version", func(w http.ResponseWriter, _ *http.Request) {
-		respond(w, 200, object{"api": "2.0.0", "server": "2.1.2", "nozzle_diameter": 0.4, "text": "PrusaLink", "hostname": "", "capabilities": object{"upload-by-put": true}})
+		respond(w, 200, object{"api": "2.0.0", "server": "2.1.2", "nozzle_diameter": 0.4, "text": "PrusaLink", "hostname": "",
+			"capabilities": object{"upload-by-put": true}})
 	})
 	mux.HandleFunc("GET /api/v1/storage", func(w http.ResponseWriter, _ *http.Request) {
-		respond(w, 200, object{"storage_list": []object{{"path": "/local/", "name": "local", "type": "LOCAL", "read_only": true, "available": true},
+		respond(w, 200, object{"storage_list": []object{{"path": "/local/", "name": "local", "type": "LOCAL",
+			"read_only": true, "available": true},
 			{"path": "/usb/", "name": "usb", "type": "USB", "read_only": false, "available": true}}})
 	})
 	mux.HandleFunc("PUT /api/v1/files/usb/{name}", func(w http.ResponseWriter, r *http.Request) {
@@ -341,15 +353,18 @@ func (s *Stub) prusalink(mux *http.ServeMux) {
 			w.WriteHeader(404)
 			return
 		}
-		respond(w, 200, object{"name": short(r.PathValue("name")), "display_name": r.PathValue("name"), "size": size, "type": "PRINT_FILE", "read_only": false})
+		respond(w, 200, object{"name": short(r.PathValue("name")), "display_name": r.PathValue("name"), "size": size,
+			"type": "PRINT_FILE", "read_only": false})
 	})
 	states := map[printer.Phase]string{
-		printer.Idle: "IDLE", printer.Printing: "PRINTING", printer.Paused: "PAUSED", printer.Done: "FINISHED", printer.Cancelled: "STOPPED",
-		printer.Failed: "ERROR", printer.Offline: "ERROR",
+		printer.Idle: "IDLE", printer.Printing: "PRINTING", printer.Paused: "PAUSED", printer.Done: "FINISHED",
+		printer.Cancelled: "STOPPED",
+		printer.Failed:    "ERROR", printer.Offline: "ERROR",
 	}
 	mux.HandleFunc("GET /api/v1/status", func(w http.ResponseWriter, _ *http.Request) {
 		_, phase, _ := s.state()
-		respond(w, 200, object{"storage": object{"path": "/usb/", "name": "usb"}, "printer": object{"state": states[phase], "temp_bed": 23.8, "temp_nozzle": 24.0}})
+		respond(w, 200, object{"storage": object{"path": "/usb/", "name": "usb"}, "printer": object{"state": states[phase],
+			"temp_bed": 23.8, "temp_nozzle": 24.0}})
 	})
 	mux.HandleFunc("GET /api/v1/job", func(w http.ResponseWriter, _ *http.Request) {
 		current, phase, progress := s.state()
@@ -357,8 +372,9 @@ func (s *Stub) prusalink(mux *http.ServeMux) {
 			w.WriteHeader(204)
 			return
 		}
-		respond(w, 200, object{"id": 297, "state": states[phase], "progress": progress * 100, "time_remaining": 520, "time_printing": 600,
-			"file": object{"name": short(current), "display_name": current, "path": "/usb", "size": 16}})
+		respond(w, 200, object{"id": 297, "state": states[phase], "progress": progress * 100, "time_remaining": 520,
+			"time_printing": 600,
+			"file":          object{"name": short(current), "display_name": current, "path": "/usb", "size": 16}})
 	})
 	mux.HandleFunc("DELETE /api/v1/job/297", func(w http.ResponseWriter, _ *http.Request) {
 		if s.cancel() {

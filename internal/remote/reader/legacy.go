@@ -36,8 +36,9 @@ func (s *source) openLegacy(ctx context.Context, id int64) error {
 		tags = append(tags, tag.Name)
 	}
 	metadata, err := json.Marshal(map[string]any{
-		"title": t.Name, "description": t.Description, "instructions": t.Instructions, "sensitive": t.IsNSFW, "licenses": []any{map[string]string{"name": declared}},
-		"creator": t.Creator.Name, "creatorURL": t.Creator.PublicURL, "url": s.page, "site": s.host(), "tags": tags,
+		"title": t.Name, "description": t.Description, "instructions": t.Instructions, "sensitive": t.IsNSFW,
+		"licenses": []any{map[string]string{"name": declared}},
+		"creator":  t.Creator.Name, "creatorURL": t.Creator.PublicURL, "url": s.page, "site": s.host(), "tags": tags,
 	})
 	if err != nil {
 		return err

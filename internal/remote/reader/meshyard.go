@@ -112,9 +112,11 @@ func unlessEmpty(is bool, message string) error {
 func (s *source) listThing(base string, id int64, t *thing) error {
 	s.page = fmt.Sprintf("%s/thing:%d", base, id)
 	described := map[string]any{
-		"title": t.Name, "description": t.Description, "instructions": t.Instructions, "category": t.Category.Slug, "sensitive": t.IsNsfw,
-		"licenses": []any{map[string]string{"name": t.LicenseInfo.SPDXID}},
-		"creator":  t.Creator.Username, "creatorURL": base + "/" + url.PathEscape(t.Creator.Username), "url": s.page, "site": s.host(),
+		"title": t.Name, "description": t.Description, "instructions": t.Instructions, "category": t.Category.Slug,
+		"sensitive": t.IsNsfw,
+		"licenses":  []any{map[string]string{"name": t.LicenseInfo.SPDXID}},
+		"creator":   t.Creator.Username, "creatorURL": base + "/" + url.PathEscape(t.Creator.Username), "url": s.page,
+		"site": s.host(),
 	}
 	if o := t.Origin; o != nil {
 		described["creator"], described["creatorURL"] = o.Creator, o.CreatorURL

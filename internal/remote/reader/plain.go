@@ -31,7 +31,8 @@ func (s *source) openPlain(ctx context.Context, u *url.URL) error {
 			kind = parsed
 		}
 		if kind == "text/html" || kind == "application/xhtml+xml" {
-			return legacyclient.Final(remote.Failf("it is a web page, and neither a thing of a service with a known API, nor a file"))
+			return legacyclient.Final(
+				remote.Failf("it is a web page, and neither a thing of a service with a known API, nor a file"))
 		}
 		content, _, err = s.spool.add(r.Body)
 		return err

@@ -97,7 +97,8 @@ func (s *source) open(ctx context.Context, u *url.URL, token string) error {
 		base.Host = "api.thingiverse.com"
 	}
 	var err error
-	o := legacyclient.Options{Token: token, AllowPrivate: s.options.AllowPrivate, UserAgent: s.options.UserAgent, Attempts: s.attempts}
+	o := legacyclient.Options{Token: token, AllowPrivate: s.options.AllowPrivate, UserAgent: s.options.UserAgent,
+		Attempts: s.attempts}
 	if s.client, err = legacyclient.New(base.String(), o); err != nil {
 		return remote.Failf("must be a URL such as https://example.org/thing:1")
 	}
@@ -178,7 +179,8 @@ func (s *source) fetch(ctx context.Context, f *file, address string) error {
 		case err != nil:
 			return err
 		case f.size >= 0 && content.Size() != f.size:
-			return legacyclient.Final(remote.Failf("%s has %d bytes, but the other service says %d", f.path, content.Size(), f.size))
+			return legacyclient.Final(remote.Failf("%s has %d bytes, but the other service says %d", f.path, content.Size(),
+				f.size))
 		case f.sha256 != "" && sum != f.sha256:
 			return legacyclient.Final(remote.Failf("%s has other bytes than the other service says", f.path))
 		}
@@ -192,7 +194,8 @@ func (s *source) find(ctx context.Context) (all layout.Result, err error) {
 	o := s.layout
 	o.Name = cmp.Or(o.Name, "Thing")
 	err = layout.Find(ctx, texts{s, ctx}, o, func(r layout.Result) error {
-		all.Things, all.Skipped, all.Ignored = append(all.Things, r.Things...), append(all.Skipped, r.Skipped...), all.Ignored+r.Ignored
+		all.Things, all.Skipped, all.Ignored = append(all.Things, r.Things...), append(all.Skipped, r.Skipped...),
+			all.Ignored+r.Ignored
 		return nil
 	})
 	for _, note := range s.Notes {

@@ -37,7 +37,8 @@ func (s *spool) add(r io.Reader) (*io.SectionReader, string, error) {
 		return nil, "", err
 	}
 	if n > room {
-		return nil, "", legacyclient.Final(remote.Failf("its files have more than %d bytes, and at most that many are allowed", s.limit))
+		return nil, "", legacyclient.Final(
+			remote.Failf("its files have more than %d bytes, and at most that many are allowed", s.limit))
 	}
 	content := io.NewSectionReader(s.file, s.size, n)
 	s.size += n

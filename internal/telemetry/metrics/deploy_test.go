@@ -36,7 +36,8 @@ func TestDeployedMetricsExist(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := []string{"meshyard_http_request_duration_seconds", "meshyard_database_statement_duration_seconds", "meshyard_preview_duration_seconds"}
+	names := []string{"meshyard_http_request_duration_seconds", "meshyard_database_statement_duration_seconds",
+		"meshyard_preview_duration_seconds"}
 	for _, family := range families {
 		names = append(names, family.GetName())
 	}

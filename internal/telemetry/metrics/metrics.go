@@ -47,17 +47,20 @@ func New(version string) *Metrics {
 			Name: "meshyard_http_requests_total", Help: "HTTP requests by route and status.",
 		}, []string{"route", "status"}),
 		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "meshyard_http_request_duration_seconds", Help: "Time from the head of an HTTP request to the end of its response, by route, without uploads by form and subscriptions, whose time depends on the client.",
+			Name:    "meshyard_http_request_duration_seconds",
+			Help:    "Time from the head of an HTTP request to the end of its response, by route, without uploads by form and subscriptions, whose time depends on the client.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
 		}, []string{"route"}),
 		responseBytes: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "meshyard_http_response_bytes_total", Help: "Bytes of HTTP response bodies before the last compression.",
 		}),
 		operations: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "meshyard_graphql_fields_total", Help: "Root fields of executed GraphQL operations. The REST API runs GraphQL operations, too.",
+			Name: "meshyard_graphql_fields_total",
+			Help: "Root fields of executed GraphQL operations. The REST API runs GraphQL operations, too.",
 		}, []string{"field"}),
 		errors: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "meshyard_errors_total", Help: "Errors of GraphQL operations by code. The REST API runs GraphQL operations, too.",
+			Name: "meshyard_errors_total",
+			Help: "Errors of GraphQL operations by code. The REST API runs GraphQL operations, too.",
 		}, []string{"code"}),
 		uploads: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "meshyard_uploads_total", Help: "Uploads that were stored.",
@@ -76,10 +79,12 @@ func New(version string) *Metrics {
 			Buckets: []float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120},
 		}),
 		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "meshyard_webhook_attempts_total", Help: "Attempts to deliver a message to a webhook, by outcome: delivered, retried or failed.",
+			Name: "meshyard_webhook_attempts_total",
+			Help: "Attempts to deliver a message to a webhook, by outcome: delivered, retried or failed.",
 		}, []string{"outcome"}),
 		statements: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "meshyard_database_statement_duration_seconds", Help: "Time of database statements, waiting for a connection included.",
+			Name:    "meshyard_database_statement_duration_seconds",
+			Help:    "Time of database statements, waiting for a connection included.",
 			Buckets: []float64{.0001, .0005, .001, .005, .01, .05, .1, .5, 1, 5, 10},
 		}, []string{"verb"}),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -87,14 +92,16 @@ func New(version string) *Metrics {
 		}, []string{"verb"}),
 	}
 	m.calls = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "meshyard_bucket_call_duration_seconds", Help: "Time of calls to the bucket. For uploads it is the time of writing, without waiting for the client.",
+		Name:    "meshyard_bucket_call_duration_seconds",
+		Help:    "Time of calls to the bucket. For uploads it is the time of writing, without waiting for the client.",
 		Buckets: []float64{.0005, .001, .005, .01, .05, .1, .5, 1, 5, 10, 30},
 	}, []string{"call"})
 	m.callErrors = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "meshyard_bucket_errors_total", Help: "Calls to the bucket that failed. A missing object is no failure.",
 	}, []string{"call"})
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "meshyard_build_info", Help: "1, labeled with the version of the program.", ConstLabels: prometheus.Labels{"version": version},
+		Name: "meshyard_build_info", Help: "1, labeled with the version of the program.",
+		ConstLabels: prometheus.Labels{"version": version},
 	})
 	build.Set(1)
 	m.registry.MustRegister(
@@ -117,7 +124,8 @@ func New(version string) *Metrics {
 
 // Handler serves the metrics in the formats of Prometheus.
 func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second, EnableOpenMetrics: true})
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second,
+		EnableOpenMetrics: true})
 }
 
 // Request counts an HTTP request. The time of a streamed request is not observed: it depends on the
@@ -198,7 +206,8 @@ func (m *Metrics) Pool(name string, db *sql.DB) {
 func (m *Metrics) Readiness(reasons []string, reason func(ctx context.Context) string) {
 	m.registry.MustRegister(&readiness{
 		reasons: reasons, reason: reason,
-		unready: prometheus.NewDesc("meshyard_unready", "Whether the server is not ready for a reason, as /readyz?all says.", []string{"reason"}, nil),
+		unready: prometheus.NewDesc("meshyard_unready", "Whether the server is not ready for a reason, as /readyz?all says.",
+			[]string{"reason"}, nil),
 	})
 }
 
@@ -258,10 +267,13 @@ type Queue struct {
 // response, and the metric meshyard_queue_up is 0.
 func (m *Metrics) Queue(name string, read func(ctx context.Context) (Queue, error)) {
 	m.registry.MustRegister(&queue{
-		read:    read,
-		up:      prometheus.NewDesc("meshyard_queue_up", "Whether the state of the queue could be read.", nil, prometheus.Labels{"queue": name}),
-		entries: prometheus.NewDesc("meshyard_queue_entries", "Entries of the queue by state: waiting or running.", []string{"state"}, prometheus.Labels{"queue": name}),
-		oldest:  prometheus.NewDesc("meshyard_queue_oldest_seconds", "How long the entry that has waited longest has been ready.", nil, prometheus.Labels{"queue": name}),
+		read: read,
+		up: prometheus.NewDesc("meshyard_queue_up", "Whether the state of the queue could be read.", nil,
+			prometheus.Labels{"queue": name}),
+		entries: prometheus.NewDesc("meshyard_queue_entries", "Entries of the queue by state: waiting or running.",
+			[]string{"state"}, prometheus.Labels{"queue": name}),
+		oldest: prometheus.NewDesc("meshyard_queue_oldest_seconds",
+			"How long the entry that has waited longest has been ready.", nil, prometheus.Labels{"queue": name}),
 	})
 }
 
@@ -295,7 +307,8 @@ func (q *queue) Collect(out chan<- prometheus.Metric) {
 // PostponedPreviews reports at each scrape how many previews wait because of an outage. The value
 // is NaN if read fails.
 func (m *Metrics) PostponedPreviews(read func(ctx context.Context) (int64, error)) {
-	m.number("meshyard_previews_postponed", "Previews whose last attempt ended because the bucket was unavailable or full.", read)
+	m.number("meshyard_previews_postponed",
+		"Previews whose last attempt ended because the bucket was unavailable or full.", read)
 }
 
 // FailingJobs reports at each scrape the number of background jobs that fail. If read fails, it is
@@ -329,8 +342,10 @@ type LastRun struct {
 func (m *Metrics) LastRuns(commands []string, read func(ctx context.Context) (map[string]LastRun, error)) {
 	m.registry.MustRegister(&lastRuns{
 		commands: commands, read: read,
-		at:       prometheus.NewDesc("meshyard_last_run_timestamp_seconds", "Time of the state that the last complete run of a command saw; 0 if it has never run.", []string{"command"}, nil),
-		problems: prometheus.NewDesc("meshyard_last_run_problems", "Problems that the last complete run of a command found.", []string{"command"}, nil),
+		at: prometheus.NewDesc("meshyard_last_run_timestamp_seconds",
+			"Time of the state that the last complete run of a command saw; 0 if it has never run.", []string{"command"}, nil),
+		problems: prometheus.NewDesc("meshyard_last_run_problems", "Problems that the last complete run of a command found.",
+			[]string{"command"}, nil),
 	})
 }
 

@@ -10,7 +10,8 @@ import (
 
 var (
 	key  = Key("0123456789abcdef0123456789abcdef")
-	form = Form{FileID: 42, Name: "Größe \"1\".stl", Redirect: "http://x/files/42/finalize", Limit: 1 << 20, Expires: time.Unix(1_800_000_000, 0)}
+	form = Form{FileID: 42, Name: "Größe \"1\".stl", Redirect: "http://x/files/42/finalize", Limit: 1 << 20,
+		Expires: time.Unix(1_800_000_000, 0)}
 )
 
 func fields(t *testing.T) map[string]string {
@@ -28,14 +29,17 @@ func fields(t *testing.T) map[string]string {
 
 func TestFormComesBack(t *testing.T) {
 	got, err := key.CheckForm(fields(t), form.Expires.Add(-time.Second))
-	if err != nil || got.FileID != 42 || got.Redirect != form.Redirect || got.Limit != form.Limit || !got.Expires.Equal(form.Expires) {
+	if err != nil || got.FileID != 42 || got.Redirect != form.Redirect || got.Limit != form.Limit ||
+		!got.Expires.Equal(form.Expires) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	less := fields(t)
-	for _, name := range []string{"AWSAccessKeyId", "bucket", "acl", "success_action_redirect", "Content-Type", "Content-Disposition"} {
+	for _, name := range []string{"AWSAccessKeyId", "bucket", "acl", "success_action_redirect", "Content-Type",
+		"Content-Disposition"} {
 		delete(less, name)
 	}
-	if got, err := key.CheckForm(less, form.Expires.Add(-time.Second)); err != nil || got.FileID != 42 || got.Redirect != form.Redirect {
+	if got, err := key.CheckForm(less, form.Expires.Add(-time.Second)); err != nil || got.FileID != 42 ||
+		got.Redirect != form.Redirect {
 		t.Errorf("without what may be missing: %+v, %v", got, err)
 	}
 }
@@ -64,7 +68,8 @@ func TestSignaturesDiffer(t *testing.T) {
 			t.Errorf("%q and %q have one signature", parts, other)
 		}
 		seen[s] = parts
-		if !key.Verify(s, parts[0], parts[1:]...) || key.Verify(s+"A", parts[0], parts[1:]...) || key.Verify("", parts[0], parts[1:]...) {
+		if !key.Verify(s, parts[0], parts[1:]...) || key.Verify(s+"A", parts[0], parts[1:]...) ||
+			key.Verify("", parts[0], parts[1:]...) {
 			t.Errorf("%q: its signature is not verified", parts)
 		}
 	}
@@ -74,7 +79,8 @@ func FuzzCheckForm(f *testing.F) {
 	f.Add("eyJ9", "pending/1", "x")
 	f.Fuzz(func(t *testing.T, policy, object, field string) {
 		encoded := base64.StdEncoding.EncodeToString([]byte(policy))
-		got, err := key.CheckForm(map[string]string{"policy": encoded, "signature": key.Sign("form", encoded), "key": object, "acl": field}, time.Unix(0, 0))
+		got, err := key.CheckForm(map[string]string{"policy": encoded, "signature": key.Sign("form", encoded), "key": object,
+			"acl": field}, time.Unix(0, 0))
 		if err == nil && !strings.Contains(policy, "key") {
 			t.Errorf("policy %q is taken as %+v", policy, got)
 		}

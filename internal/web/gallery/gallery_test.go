@@ -35,15 +35,18 @@ func get(t *testing.T, path, encoding string) *httptest.ResponseRecorder {
 func TestFilesAreCachedForever(t *testing.T) {
 	t.Parallel()
 	for path, contentType := range map[string]string{
-		Script("en"): "text/javascript; charset=utf-8", Script("de"): "text/javascript; charset=utf-8", Icon(): "image/svg+xml",
+		Script("en"): "text/javascript; charset=utf-8", Script("de"): "text/javascript; charset=utf-8",
+		Icon(): "image/svg+xml",
 	} {
 		w := get(t, path, "identity")
-		if w.Code != 200 || w.Header().Get("Content-Type") != contentType || w.Header().Get("Cache-Control") != "public, max-age=31536000, immutable" {
+		if w.Code != 200 || w.Header().Get("Content-Type") != contentType || w.Header().
+			Get("Cache-Control") != "public, max-age=31536000, immutable" {
 			t.Errorf("%s: got %d %v", path, w.Code, w.Header())
 		}
 	}
 	parts := strings.Split(Script("en"), "/")
-	if w := get(t, Prefix+"0123456789abcdef/"+parts[len(parts)-1], "identity"); w.Header().Get("Cache-Control") != "no-cache" {
+	if w := get(t, Prefix+"0123456789abcdef/"+parts[len(parts)-1], "identity"); w.Header().
+		Get("Cache-Control") != "no-cache" {
 		t.Errorf("another version: got %v", w.Header())
 	}
 	if w := get(t, Prefix+"0123456789abcdef/missing.js", "identity"); w.Code != 404 {

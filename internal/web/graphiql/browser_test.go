@@ -55,16 +55,20 @@ func TestPageWithoutAPI(t *testing.T) {
 			if title := graphiqltest.Run(t, tab, "read the title", chromedp.Title()); title != "Meshyard GraphiQL" {
 				t.Errorf("got title %q", title)
 			}
-			tabs := graphiqltest.Read[[]string](t, tab, "read the tabs", `[...document.querySelectorAll('.graphiql-tab-button')].map(b => b.innerText)`)
-			want := []string{"me", "createThing", "uploadFile", "finalizeFiles", "publishThing", "file", "recordDownload", "browse", "search"}
+			tabs := graphiqltest.Read[[]string](t, tab, "read the tabs",
+				`[...document.querySelectorAll('.graphiql-tab-button')].map(b => b.innerText)`)
+			want := []string{"me", "createThing", "uploadFile", "finalizeFiles", "publishThing", "file", "recordDownload",
+				"browse", "search"}
 			if !slices.Equal(tabs, want) {
 				t.Errorf("got tabs %q, want %q", tabs, want)
 			}
 
-			tab.Await(t, "see labels of the editors", `[...document.querySelectorAll('textarea')].length > 1 && [...document.querySelectorAll('textarea')].every(area => area.ariaLabel)`)
+			tab.Await(t, "see labels of the editors",
+				`[...document.querySelectorAll('textarea')].length > 1 && [...document.querySelectorAll('textarea')].every(area => area.ariaLabel)`)
 
 			tab.Do(t, "open the documentation", chromedp.Click(chromedp.CSS(`button[aria-label="Show Documentation Explorer"]`)))
-			tab.Await(t, "see that there is no schema", `document.querySelector('.graphiql-doc-explorer')?.innerText.includes('Error fetching schema')`)
+			tab.Await(t, "see that there is no schema",
+				`document.querySelector('.graphiql-doc-explorer')?.innerText.includes('Error fetching schema')`)
 			if got := tab.Execute(t, "503"); !strings.Contains(got, "closed for repairs") {
 				t.Errorf("got response %q, want the server's words in it", got)
 			}
@@ -87,13 +91,15 @@ func TestPhone(t *testing.T) {
 	tab.Do(t, "have a small screen", chromedp.EmulateViewport(360, 640, chromedp.EmulateMobile))
 	tab.Visit(t, base+"/graphiql")
 	tab.Do(t, "open the documentation", chromedp.Click(chromedp.CSS(`button[aria-label="Show Documentation Explorer"]`)))
-	for _, pane := range []string{".graphiql-query-editor .CodeMirror", ".graphiql-editor-tool .CodeMirror", ".graphiql-response", ".graphiql-plugin"} {
+	for _, pane := range []string{".graphiql-query-editor .CodeMirror", ".graphiql-editor-tool .CodeMirror",
+		".graphiql-response", ".graphiql-plugin"} {
 		script := "document.querySelector('" + pane + "').getBoundingClientRect().width"
 		if width := graphiqltest.Read[float64](t, tab, "measure "+pane, script); width < 310 {
 			t.Errorf("%s is %.0f pixels wide, want at least 310 of 360", pane, width)
 		}
 	}
-	if width := graphiqltest.Read[float64](t, tab, "measure the page", `document.documentElement.scrollWidth`); width > 360 {
+	if width := graphiqltest.Read[float64](t, tab, "measure the page",
+		`document.documentElement.scrollWidth`); width > 360 {
 		t.Errorf("the page is %.0f pixels wide, want 360", width)
 	}
 }
@@ -123,7 +129,8 @@ func TestToken(t *testing.T) {
 	tab.Do(t, "enter it again", chromedp.SendKeys(chromedp.CSS(`#token`), "very-secret\r"))
 	tab.Await(t, "see the server's words again", refused)
 	tab.Visit(t, base+"/graphiql")
-	if got := graphiqltest.Read[string](t, tab, "see no token after a reload", `document.querySelector('#token').value`); got != "" {
+	if got := graphiqltest.Read[string](t, tab, "see no token after a reload",
+		`document.querySelector('#token').value`); got != "" {
 		t.Errorf("after a reload: got the token %q, want none", got)
 	}
 	if others := beside(tab.Problems(), "/graphql"); len(others) != 0 {
@@ -181,7 +188,8 @@ func TestUpload(t *testing.T) {
 	if len(parts) != 3 {
 		t.Fatalf("got parts %q, want 3", parts)
 	}
-	if p := parts[0]; p.name != "operations" || !strings.Contains(p.content, `"variables":{"file":null}`) || !strings.Contains(p.content, `"operationName":"uploadFile"`) {
+	if p := parts[0]; p.name != "operations" || !strings.Contains(p.content, `"variables":{"file":null}`) ||
+		!strings.Contains(p.content, `"operationName":"uploadFile"`) {
 		t.Errorf("first part: got %q", p)
 	}
 	if want := (part{"map", "", `{"0":["variables.file"]}`}); parts[1] != want {
@@ -198,11 +206,14 @@ func TestExamplesMenu(t *testing.T) {
 	tab := graphiqltest.Open(t, base)
 	tab.Visit(t, base+"/graphiql")
 	tabs := `document.querySelectorAll('.graphiql-tab').length`
-	tab.Do(t, "close the second tab", chromedp.Evaluate[chromedp.Void](`document.querySelectorAll('.graphiql-tab-close')[1].click()`))
+	tab.Do(t, "close the second tab",
+		chromedp.Evaluate[chromedp.Void](`document.querySelectorAll('.graphiql-tab-close')[1].click()`))
 	tab.Await(t, "see it gone", tabs+` === 8`)
 	tab.OpenExample(t, "2.")
-	tab.Await(t, "see it back", tabs+` === 9 && document.querySelector('.graphiql-tab-active, .graphiql-tab:last-child').innerText === 'createThing'`)
-	tab.Await(t, "see its variables", `document.querySelector('.graphiql-editor-tool .CodeMirror').CodeMirror.getValue().includes('"tags"')`)
+	tab.Await(t, "see it back",
+		tabs+` === 9 && document.querySelector('.graphiql-tab-active, .graphiql-tab:last-child').innerText === 'createThing'`)
+	tab.Await(t, "see its variables",
+		`document.querySelector('.graphiql-editor-tool .CodeMirror').CodeMirror.getValue().includes('"tags"')`)
 	tab.OpenExample(t, "6.")
 	tab.Await(t, "see no second tab of it", tabs+` === 9`)
 }
@@ -239,8 +250,10 @@ func TestExampleWhileTabIsSaved(t *testing.T) {
 // would pass.
 func TestTabNotices(t *testing.T) {
 	for _, tc := range []struct{ name, script, want string }{
-		{"inline style", `document.head.append(Object.assign(document.createElement('style'), {textContent: 'p{}'}))`, "Content Security Policy"},
-		{"inline script", `document.head.append(Object.assign(document.createElement('script'), {textContent: '1'}))`, "Content Security Policy"},
+		{"inline style", `document.head.append(Object.assign(document.createElement('style'), {textContent: 'p{}'}))`,
+			"Content Security Policy"},
+		{"inline script", `document.head.append(Object.assign(document.createElement('script'), {textContent: '1'}))`,
+			"Content Security Policy"},
 		{"another host", `void fetch('https://example.org/').catch(() => 0)`, "Content Security Policy"},
 		{"missing file", `void fetch('/elsewhere')`, "404"},
 		{"exception", `void setTimeout(() => { throw new Error('broken') })`, "broken"},

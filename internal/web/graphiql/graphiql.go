@@ -60,8 +60,12 @@ func Handler(opts Options) http.Handler {
 
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /graphiql", func(w http.ResponseWriter, r *http.Request) { servePage(w, r, opts.SignedIn, list) })
-	mux.HandleFunc("GET /graphiql/{$}", func(w http.ResponseWriter, r *http.Request) { servePage(w, r, opts.SignedIn, list) })
-	mux.HandleFunc("GET /graphiql/examples.json", func(w http.ResponseWriter, r *http.Request) { list.Serve(w, r, r.URL.Query().Get("v")) })
+	mux.HandleFunc("GET /graphiql/{$}", func(w http.ResponseWriter, r *http.Request) {
+		servePage(w, r, opts.SignedIn,
+			list)
+	})
+	mux.HandleFunc("GET /graphiql/examples.json",
+		func(w http.ResponseWriter, r *http.Request) { list.Serve(w, r, r.URL.Query().Get("v")) })
 	mux.HandleFunc("GET /graphiql/assets/{name}", func(w http.ResponseWriter, r *http.Request) {
 		a, ok := files()[r.PathValue("name")]
 		if !ok {
@@ -78,12 +82,14 @@ func Handler(opts Options) http.Handler {
 // through the CSSOM, which the policy does not affect. Fonts and icons in the style sheet of
 // GraphiQL are data: URLs.
 func pagePolicy(nonce string) string {
-	return "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-" + nonce + "'; font-src data:; img-src 'self' data:; " +
+	return "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-" + nonce +
+		"'; font-src data:; img-src 'self' data:; " +
 		"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }
 
 // servePage writes the page with a new nonce, so the response must not be stored.
-func servePage(w http.ResponseWriter, r *http.Request, signedIn func(*http.Request) (auth.SignedIn, bool), examples *assets.Asset) {
+func servePage(w http.ResponseWriter, r *http.Request, signedIn func(*http.Request) (auth.SignedIn, bool),
+	examples *assets.Asset) {
 	nonce := rand.Text()
 	// URLs are relative to that of the page, which may have a trailing slash.
 	base, root := "graphiql/", ""

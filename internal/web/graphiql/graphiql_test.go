@@ -102,7 +102,8 @@ func TestPagePolicy(t *testing.T) {
 			t.Fatalf("got policy %q, want a nonce in it", policy)
 		}
 		nonces[nonce[1]] = true
-		want := "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-" + nonce[1] + "'; font-src data:; img-src 'self' data:; " +
+		want := "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-" + nonce[1] +
+			"'; font-src data:; img-src 'self' data:; " +
 			"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 		if policy != want {
 			t.Errorf("got policy\n%s\nwant\n%s", policy, want)
@@ -115,7 +116,8 @@ func TestPagePolicy(t *testing.T) {
 			t.Errorf("got Cache-Control %q, want no-store for a page with a nonce", got)
 		}
 		// What the policy would block, and URLs of other hosts.
-		if bad := regexp.MustCompile(`<script>|<style|style="| on[a-z]+="|javascript:|https?:|="//`).FindString(page); bad != "" {
+		if bad := regexp.MustCompile(`<script>|<style|style="| on[a-z]+="|javascript:|https?:|="//`).
+			FindString(page); bad != "" {
 			t.Errorf("the page contains %q:\n%s", bad, page)
 		}
 	}
@@ -154,8 +156,10 @@ func TestPageAddresses(t *testing.T) {
 func TestSignedIn(t *testing.T) {
 	t.Parallel()
 	ada := auth.SignedIn{Caller: auth.Caller{UserID: 7}, Username: `"><b>ada`}
-	for want, who := range map[string]auth.SignedIn{`href="login?next=/graphiql"`: {}, `data-user="id:7" data-username="&#34;&gt;&lt;b&gt;ada"`: ada} {
-		page := body(t, serve(t, Options{SignedIn: func(*http.Request) (auth.SignedIn, bool) { return who, who.UserID != 0 }}, "GET", "/graphiql", nil))
+	for want, who := range map[string]auth.SignedIn{`href="login?next=/graphiql"`: {},
+		`data-user="id:7" data-username="&#34;&gt;&lt;b&gt;ada"`: ada} {
+		page := body(t, serve(t, Options{SignedIn: func(*http.Request) (auth.SignedIn, bool) { return who, who.UserID != 0 }},
+			"GET", "/graphiql", nil))
 		if !strings.Contains(page, want) || strings.Contains(page, "<b>") {
 			t.Errorf("for %+v: want %s in\n%s", who, want, page)
 		}
@@ -181,7 +185,8 @@ func TestCaching(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			response := serve(t, Options{}, "GET", tc.target, tc.header)
-			if response.StatusCode != tc.status || response.Header.Get("Cache-Control") != tc.cache || response.Header.Get("ETag") != tag {
+			if response.StatusCode != tc.status || response.Header.Get("Cache-Control") != tc.cache ||
+				response.Header.Get("ETag") != tag {
 				t.Errorf("%s: got %d %q %s, want %d %q %s", tc.target,
 					response.StatusCode, response.Header.Get("Cache-Control"), response.Header.Get("ETag"), tc.status, tc.cache, tag)
 			}
@@ -231,7 +236,8 @@ func TestGerman(t *testing.T) {
 	r.Header.Set("Accept-Language", "de-AT, en;q=0.5")
 	w := httptest.NewRecorder()
 	Handler(Options{}).ServeHTTP(w, r)
-	for _, want := range []string{`<html lang="de">`, ">Zugriffstoken</label>", `Oder <a href="login?next=/graphiql">melde dich an</a>`, "Datei für <code>$file</code>", `nicht angemeldet`} {
+	for _, want := range []string{`<html lang="de">`, ">Zugriffstoken</label>",
+		`Oder <a href="login?next=/graphiql">melde dich an</a>`, "Datei für <code>$file</code>", `nicht angemeldet`} {
 		if !strings.Contains(w.Body.String(), want) {
 			t.Errorf("want %q in\n%s", want, w.Body)
 		}

@@ -53,7 +53,8 @@ func TestTexts(t *testing.T) {
 	for _, l := range All[1:] {
 		compare(t, l.Code, reflect.ValueOf(*english), reflect.ValueOf(*l))
 		for _, code := range []apierror.Code{
-			apierror.Unauthenticated, apierror.Forbidden, apierror.NotFound, apierror.BadInput, apierror.Conflict, apierror.TooLarge, apierror.RateLimited, apierror.Unavailable,
+			apierror.Unauthenticated, apierror.Forbidden, apierror.NotFound, apierror.BadInput, apierror.Conflict,
+			apierror.TooLarge, apierror.RateLimited, apierror.Unavailable,
 			apierror.InsufficientStorage, apierror.Timeout, apierror.Internal,
 		} {
 			if l.Errors[code] == "" {
@@ -97,7 +98,8 @@ func TestExplain(t *testing.T) {
 		{english, taken, Message{Text: `Username "ada" is taken.`, Field: "username"}},
 		{german, taken, Message{Text: "Dieser Benutzername ist vergeben.", Field: "username"}},
 		{german, full, Message{Text: "Das ist gerade nicht möglich.", Detail: "You have 500 access tokens."}},
-		{german, &apierror.Error{Code: apierror.Internal, Message: "internal error"}, Message{Text: german.Errors[apierror.Internal]}},
+		{german, &apierror.Error{Code: apierror.Internal, Message: "internal error"},
+			Message{Text: german.Errors[apierror.Internal]}},
 		{german, &apierror.Error{Message: "x"}, Message{Text: german.Errors[apierror.Internal], Detail: "X."}},
 	} {
 		if got := tc.of.Explain(tc.e); got != tc.want {
@@ -127,7 +129,8 @@ func TestFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		found := make(map[string]string)
-		for _, section := range []string{"text", "sentences", "counts", "pages", "mails", "signIn", "viewer", "printing", "manage"} {
+		for _, section := range []string{"text", "sentences", "counts", "pages", "mails", "signIn", "viewer", "printing",
+			"manage"} {
 			flatten(found, section, tree[section])
 		}
 		return found
@@ -158,7 +161,8 @@ func TestFiles(t *testing.T) {
 				t.Errorf("%s: one of the texts %s is empty: %q, %q", l.Code, name, text, want[name])
 			// A number can be missing in the singular, and an error can contain the message of the server or
 			// the limit.
-			case !strings.HasSuffix(name, ".one") && !strings.HasPrefix(name, "text.faults.") && !slices.Equal(marks(text), marks(want[name])):
+			case !strings.HasSuffix(name, ".one") && !strings.HasPrefix(name, "text.faults.") &&
+				!slices.Equal(marks(text), marks(want[name])):
 				t.Errorf("%s: %s: got placeholders %q, want %q", l.Code, name, marks(text), marks(want[name]))
 			}
 			delete(got, name)

@@ -27,7 +27,8 @@ func TestCaching(t *testing.T) {
 			t.Parallel()
 			w := serve(t, options, "GET", "/reference/assets/"+tc.version+"/reference.js", tc.header)
 			if w.Code != tc.status || w.Header().Get("Cache-Control") != tc.cache || w.Header().Get("ETag") != tag {
-				t.Errorf("got %d %q %s, want %d %q %s", w.Code, w.Header().Get("Cache-Control"), w.Header().Get("ETag"), tc.status, tc.cache, tag)
+				t.Errorf("got %d %q %s, want %d %q %s", w.Code, w.Header().Get("Cache-Control"), w.Header().Get("ETag"), tc.status,
+					tc.cache, tag)
 			}
 		})
 	}

@@ -59,7 +59,8 @@ func serve(t *testing.T, prefix string) string {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			who, _ := signedIn(r)
-			_, _ = fmt.Fprint(w, strings.NewReplacer("TOKEN", r.Header.Get("Authorization"), "SESSION", r.Header.Get("Meshyard-Session")+" "+who.Username).Replace(text))
+			_, _ = fmt.Fprint(w, strings.NewReplacer("TOKEN", r.Header.Get("Authorization"), "SESSION",
+				r.Header.Get("Meshyard-Session")+" "+who.Username).Replace(text))
 		})
 	}
 	answer("GET /openapi.json", openAPI)
@@ -83,20 +84,25 @@ func TestReference(t *testing.T) {
 			tab.Await(t, "see who is signed in", `document.querySelector('#who').textContent === 'ada'`)
 
 			tab.Do(t, "open the reference", chromedp.Navigate(base+"/reference"))
-			tab.Await(t, "see the operation", `document.querySelector('.opblock-summary-path')?.innerText.replaceAll('\u200b', '') === '/things/{thing_id}'`)
+			tab.Await(t, "see the operation",
+				`document.querySelector('.opblock-summary-path')?.innerText.replaceAll('\u200b', '') === '/things/{thing_id}'`)
 			tab.Await(t, "see who asks", `document.querySelector('#as').textContent === 'ada'`)
 			tab.Do(t, "open the operation", chromedp.Click(chromedp.CSS(`.opblock-summary-control`)))
-			tab.Await(t, "see its document", `document.querySelector('pre.extension')?.innerText === 'query get_things_thing_id {\n  answer\n}'`)
+			tab.Await(t, "see its document",
+				`document.querySelector('pre.extension')?.innerText === 'query get_things_thing_id {\n  answer\n}'`)
 			tab.Do(t, "try it", chromedp.Click(chromedp.CSS(`.try-out__btn`)), chromedp.Click(chromedp.CSS(`.btn.execute`)))
-			tab.Await(t, "see the answer", `document.querySelector('.live-responses-table')?.innerText.includes('asked with , id:7 ada')`)
+			tab.Await(t, "see the answer",
+				`document.querySelector('.live-responses-table')?.innerText.includes('asked with , id:7 ada')`)
 
 			tab.Do(t, "give a token", chromedp.Click(chromedp.CSS(`.btn.authorize`)),
 				chromedp.SendKeys(chromedp.CSS(`.auth-container input`), "very-secret"),
 				chromedp.Click(chromedp.CSS(`.auth-btn-wrapper .authorize`)), chromedp.Click(chromedp.CSS(`.btn-done`)))
 			tab.Do(t, "try it with the token", chromedp.Click(chromedp.CSS(`.btn.execute`)))
-			tab.Await(t, "see the answer", `document.querySelector('.live-responses-table')?.innerText.includes('asked with Bearer very-secret')`)
+			tab.Await(t, "see the answer",
+				`document.querySelector('.live-responses-table')?.innerText.includes('asked with Bearer very-secret')`)
 			tab.CheckTokenNotStored(t, "very-secret")
-			if got := graphiqltest.Read[int](t, tab, "count the main landmarks", `document.querySelectorAll('main:not([role="none"])').length`); got != 1 {
+			if got := graphiqltest.Read[int](t, tab, "count the main landmarks",
+				`document.querySelectorAll('main:not([role="none"])').length`); got != 1 {
 				t.Errorf("got %d main landmarks, want 1", got)
 			}
 			tab.Do(t, "let what is wrong be seen", chromedp.Sleep(500*time.Millisecond))
@@ -113,7 +119,8 @@ func TestMigrationAnchor(t *testing.T) {
 	base := serve(t, "")
 	tab := graphiqltest.Open(t, base)
 	tab.Do(t, "open the guide", chromedp.Navigate(base+"/migration#get_newest"))
-	tab.Await(t, "see the operation", `scrollY > 0 && document.querySelector(':target').getBoundingClientRect().top < innerHeight`)
+	tab.Await(t, "see the operation",
+		`scrollY > 0 && document.querySelector(':target').getBoundingClientRect().top < innerHeight`)
 	if problems := tab.Problems(); len(problems) != 0 {
 		t.Errorf("problems: %q", problems)
 	}

@@ -19,9 +19,11 @@ func TestGerman(t *testing.T) {
 		return auth.SignedIn{Username: name}, name != ""
 	}
 	for target, want := range map[string][]string{
-		"/developers": {"<h1>Für Entwickler</h1>", `<a href="/">Galerie</a>`, "Du bist nicht angemeldet.", "REST-Referenz", "# dein Zugriffstoken"},
-		"/reference":  {"<h1>REST-Referenz</h1>", `<a href="/login?next=/reference">Melde dich an</a>`, `data-not-shown="Das OpenAPI-Dokument`},
-		"/migration":  {"Anleitung zum Umstieg", "nur auf Englisch", `<div lang="en">`, "Inhalt"},
+		"/developers": {"<h1>Für Entwickler</h1>", `<a href="/">Galerie</a>`, "Du bist nicht angemeldet.", "REST-Referenz",
+			"# dein Zugriffstoken"},
+		"/reference": {"<h1>REST-Referenz</h1>", `<a href="/login?next=/reference">Melde dich an</a>`,
+			`data-not-shown="Das OpenAPI-Dokument`},
+		"/migration": {"Anleitung zum Umstieg", "nur auf Englisch", `<div lang="en">`, "Inhalt"},
 	} {
 		w := serve(t, o, "GET", target, german)
 		page := w.Body.String()
@@ -43,7 +45,8 @@ func TestGerman(t *testing.T) {
 		}
 	}
 	german.Set("Test-User", "<b>ada")
-	if page := serve(t, o, "GET", "/reference", german).Body.String(); !strings.Contains(page, `als <strong id="as">&lt;b&gt;ada</strong> gesendet`) {
+	if page := serve(t, o, "GET", "/reference", german).Body.String(); !strings.Contains(page,
+		`als <strong id="as">&lt;b&gt;ada</strong> gesendet`) {
 		t.Errorf("/reference for a user:\n%s", page)
 	}
 }

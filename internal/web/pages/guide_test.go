@@ -13,14 +13,18 @@ import (
 func TestGuide(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ name, base, text, want string }{
-		{"operation", "", "### get_newest", `<h3 id="get_newest">get_newest <a href="#get_newest" class="anchor" title="Link to this section">#</a></h3>`},
-		{"operation in code", "", "## `post_files_0_upload_file`", `<h2 id="post_files_0_upload_file"><code>post_files_0_upload_file</code>`},
+		{"operation", "", "### get_newest",
+			`<h3 id="get_newest">get_newest <a href="#get_newest" class="anchor" title="Link to this section">#</a></h3>`},
+		{"operation in code", "", "## `post_files_0_upload_file`",
+			`<h2 id="post_files_0_upload_file"><code>post_files_0_upload_file</code>`},
 		{"operation twice", "", "## get_newest\n## get_newest", `<h2 id="get-newest">`},
 		{"operation and more", "", "## What get_newest does", `<h2 id="what-get-newest-does">`},
 		{"path", "", "## /files", `<h2 id="files">`},
 		{"words twice", "", "## Two words\n## Two words", `<h2 id="two-words-1">`},
-		{"table", "", "| A | B |\n|---|---|\n| `a\\|b` | 2 |", "<div class=\"wide\" role=\"group\" aria-label=\"Table\" tabindex=\"0\"><table>\n<thead>\n<tr>\n<th>A</th>"},
-		{"code", "", "```graphql\n{ me { id } } # <b>\n```", `<pre tabindex="0"><code class="language-graphql">{ me { id } } # &lt;b&gt;`},
+		{"table", "", "| A | B |\n|---|---|\n| `a\\|b` | 2 |",
+			"<div class=\"wide\" role=\"group\" aria-label=\"Table\" tabindex=\"0\"><table>\n<thead>\n<tr>\n<th>A</th>"},
+		{"code", "", "```graphql\n{ me { id } } # <b>\n```",
+			`<pre tabindex="0"><code class="language-graphql">{ me { id } } # &lt;b&gt;`},
 		{"path of this server", "/models", "[schema](/schema.graphql)", `<a href="/models/schema.graphql">`},
 		{"place in the guide", "/models", "[newest](#get_newest)", `<a href="#get_newest">`},
 		{"another host", "/models", "[host](//example.org)", `<a href="//example.org">`},
@@ -63,7 +67,8 @@ func TestGuideFails(t *testing.T) {
 		}
 		return []byte("# Guide"), nil
 	}})
-	if w := ask(h, "GET", "/migration", nil); w.Code != http.StatusInternalServerError || strings.Contains(w.Body.String(), "no guide yet") {
+	if w := ask(h, "GET", "/migration", nil); w.Code != http.StatusInternalServerError ||
+		strings.Contains(w.Body.String(), "no guide yet") {
 		t.Errorf("the first request got %d %s, want 500 without the cause", w.Code, w.Body)
 	}
 	if !strings.Contains(log.String(), "no guide yet") {
@@ -81,7 +86,8 @@ func TestGuideOnce(t *testing.T) {
 	h := Handler(Options{Guide: func() ([]byte, error) { asked++; return []byte("text without a title"), nil }})
 	for range 3 {
 		w := ask(h, "GET", "/migration", nil)
-		if page := w.Body.String(); strings.Count(page, "<h1>") != 1 || !strings.Contains(page, "<p>text without a title</p>") {
+		if page := w.Body.String(); strings.Count(page, "<h1>") != 1 ||
+			!strings.Contains(page, "<p>text without a title</p>") {
 			t.Errorf("want the text under one title in\n%s", page)
 		}
 	}

@@ -93,7 +93,8 @@ func TestHomePageHasLinks(t *testing.T) {
 	page := serve(t, options, "GET", "/developers", nil).Body.String()
 	for _, want := range []string{
 		`<h1>`, `<main id="main"`, `<nav aria-label=`, `href="/login"`, `href="/login/tokens"`, "meshyard token create NAME",
-		`href="/graphiql"`, `href="/reference"`, `href="/openapi.json"`, `href="/.well-known/oauth-authorization-server"`, `href="/migration"`, `href="/schema.graphql"`, `href="/healthz"`, `href="/readyz"`,
+		`href="/graphiql"`, `href="/reference"`, `href="/openapi.json"`, `href="/.well-known/oauth-authorization-server"`,
+		`href="/migration"`, `href="/schema.graphql"`, `href="/healthz"`, `href="/readyz"`,
 		html.EscapeString("'" + base + "/graphql'"),
 	} {
 		if !strings.Contains(page, want) {
@@ -106,7 +107,8 @@ func TestHomePageHasLinks(t *testing.T) {
 // hardened server accepts.
 func TestDevelopersPageShowsRegisteredDocument(t *testing.T) {
 	t.Parallel()
-	if page := serve(t, options, "GET", "/developers", nil).Body.String(); !strings.Contains(page, `"query": "`+ExampleDocument+`"`) {
+	if page := serve(t, options, "GET", "/developers", nil).Body.String(); !strings.Contains(page,
+		`"query": "`+ExampleDocument+`"`) {
 		t.Error("the page shows another document")
 	}
 }
@@ -121,7 +123,8 @@ func TestSignedIn(t *testing.T) {
 		return auth.SignedIn{Username: name}, name != ""
 	}
 	for _, target := range []string{"/developers", "/reference"} {
-		if page := serve(t, o, "GET", target, nil).Body.String(); !strings.Contains(page, `href="/login`) || strings.Contains(page, "are sent with your account") {
+		if page := serve(t, o, "GET", target, nil).Body.String(); !strings.Contains(page, `href="/login`) ||
+			strings.Contains(page, "are sent with your account") {
 			t.Errorf("%s for nobody: %s", target, page)
 		}
 		page := serve(t, o, "GET", target, http.Header{"Test-User": {"<b>ada"}}).Body.String()

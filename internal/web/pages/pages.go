@@ -161,7 +161,8 @@ func (s site) page(name string, policy func(nonce string) string, text func() (g
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		t := language.Of(r)
 		v := view{
-			Page: name, Base: s.base, BaseURL: urls.BaseOf(r.Context(), s.BaseURL), Nonce: rand.Text(), GraphiQL: !s.Hardened, Migrates: s.Guide != nil,
+			Page: name, Base: s.base, BaseURL: urls.BaseOf(r.Context(), s.BaseURL), Nonce: rand.Text(), GraphiQL: !s.Hardened,
+			Migrates: s.Guide != nil,
 			Language: t, T: &t.Developers,
 		}
 		if s.SignedIn != nil {

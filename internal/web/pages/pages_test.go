@@ -13,7 +13,8 @@ import (
 
 const base = "http://127.0.0.1:8080"
 
-var options = Options{BaseURL: base, Guide: func() ([]byte, error) { return []byte("# Guide\n\n## get_newest\n\n[schema](/schema.graphql)\n"), nil }}
+var options = Options{BaseURL: base,
+	Guide: func() ([]byte, error) { return []byte("# Guide\n\n## get_newest\n\n[schema](/schema.graphql)\n"), nil }}
 
 // serve mounts the handler as a server does and sends a request.
 func serve(t *testing.T, o Options, method, target string, header http.Header) *httptest.ResponseRecorder {
@@ -93,7 +94,8 @@ func TestPathsAndMethods(t *testing.T) {
 
 func TestPolicy(t *testing.T) {
 	t.Parallel()
-	for target, images := range map[string]string{"/developers": "'self'", "/migration": "'self'", "/reference": "'self' data: blob:"} {
+	for target, images := range map[string]string{"/developers": "'self'", "/migration": "'self'",
+		"/reference": "'self' data: blob:"} {
 		seen := map[string]bool{}
 		for range 3 {
 			w := serve(t, options, "GET", target, nil)
@@ -103,12 +105,14 @@ func TestPolicy(t *testing.T) {
 				t.Fatalf("%s: got policy %q, want a nonce in it", target, policy)
 			}
 			seen[nonce[1]] = true
-			want := "default-src 'none'; script-src 'nonce-" + nonce[1] + "'; style-src 'nonce-" + nonce[1] + "'; img-src " + images + "; " +
+			want := "default-src 'none'; script-src 'nonce-" + nonce[1] + "'; style-src 'nonce-" + nonce[1] + "'; img-src " +
+				images + "; " +
 				"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 			if policy != want {
 				t.Errorf("%s: got policy\n%s\nwant\n%s", target, policy, want)
 			}
-			for _, tag := range regexp.MustCompile(`<script[^>]*>|<link rel="stylesheet"[^>]*>`).FindAllString(w.Body.String(), -1) {
+			for _, tag := range regexp.MustCompile(`<script[^>]*>|<link rel="stylesheet"[^>]*>`).
+				FindAllString(w.Body.String(), -1) {
 				if !strings.Contains(tag, ` nonce="`+nonce[1]+`"`) {
 					t.Errorf("%s: %s lacks the nonce", target, tag)
 				}
@@ -116,7 +120,8 @@ func TestPolicy(t *testing.T) {
 			if got := w.Header().Get("Cache-Control"); got != "no-store" {
 				t.Errorf("%s: got Cache-Control %q, want no-store for a page with a nonce", target, got)
 			}
-			if bad := regexp.MustCompile(`<script>|<style|style="| on[a-z]+="|javascript:`).FindString(w.Body.String()); bad != "" {
+			if bad := regexp.MustCompile(`<script>|<style|style="| on[a-z]+="|javascript:`).
+				FindString(w.Body.String()); bad != "" {
 				t.Errorf("%s contains %q, which the policy refuses", target, bad)
 			}
 		}

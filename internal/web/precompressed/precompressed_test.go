@@ -13,8 +13,10 @@ import (
 
 func TestAccepted(t *testing.T) {
 	for header, want := range map[string]bool{
-		"": false, "gzip": true, "GZIP": true, "x-gzip": true, "br, gzip;q=0.5": true, "gzip;q=0": false, "gzip; q=0.0, *": false,
-		"*": true, "*;q=0": false, "identity": false, "deflate, br": false, "gzip;q=x": false, "*;q=0, gzip": true,
+		"": false, "gzip": true, "GZIP": true, "x-gzip": true, "br, gzip;q=0.5": true, "gzip;q=0": false,
+		"gzip; q=0.0, *": false,
+		"*":              true, "*;q=0": false, "identity": false, "deflate, br": false, "gzip;q=x": false,
+		"*;q=0, gzip": true,
 	} {
 		if got := Accepted(http.Header{"Accept-Encoding": {header}}); got != want {
 			t.Errorf("Accept-Encoding %q: got %v, want %v", header, got, want)
@@ -64,7 +66,8 @@ func TestServe(t *testing.T) {
 			}
 			body, _ = io.ReadAll(z)
 		}
-		if w.Code != c.status || c.method == "GET" && c.status == 200 && !bytes.Equal(body, content) || w.Header().Get("Vary") != "Accept-Encoding" {
+		if w.Code != c.status || c.method == "GET" && c.status == 200 && !bytes.Equal(body, content) || w.Header().
+			Get("Vary") != "Accept-Encoding" {
 			t.Errorf("%s: got %d with %d bytes, want %d: %v", c.name, w.Code, len(body), c.status, w.Header())
 		}
 		// net/http sends no length for an encoded form, because a middleware might have encoded it.
@@ -72,7 +75,8 @@ func TestServe(t *testing.T) {
 			t.Errorf("%s: Content-Length %d, want %d", c.name, got, c.length)
 		}
 	}
-	if err := Serve(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil), strings.NewReader("no gzip")); err == nil {
+	if err := Serve(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil),
+		strings.NewReader("no gzip")); err == nil {
 		t.Error("what is not compressed is served")
 	}
 }

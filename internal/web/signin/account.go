@@ -74,14 +74,16 @@ func (s *site) showAccount(w http.ResponseWriter, r *http.Request) {
 
 // account shows the account page for the password and the e-mail address, with an error message or
 // a notice about a finished action, if not empty.
-func (s *site) account(w http.ResponseWriter, r *http.Request, who auth.SignedIn, secret string, status int, message language.Message, notice string) {
+func (s *site) account(w http.ResponseWriter, r *http.Request, who auth.SignedIn, secret string, status int,
+	message language.Message, notice string) {
 	email, confirmed, err := s.Store.Email(r.Context(), who.Caller)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
 	s.show(w, r, "account", status, view{
-		Username: who.Username, SignedIn: true, Message: message, Notice: notice, Token: s.Key.Sign(accountFormPurpose, secret), Email: email, Confirmed: confirmed,
+		Username: who.Username, SignedIn: true, Message: message, Notice: notice, Token: s.Key.Sign(accountFormPurpose,
+			secret), Email: email, Confirmed: confirmed,
 	}, "")
 }
 
@@ -97,7 +99,8 @@ func (s *site) changePassword(w http.ResponseWriter, r *http.Request) {
 		s.tooMany(w, r, wait)
 		return
 	}
-	if err := s.Store.ChangePassword(r.Context(), who.Caller, r.PostForm.Get("present"), r.PostForm.Get("password")); err != nil {
+	if err := s.Store.ChangePassword(r.Context(), who.Caller, r.PostForm.Get("present"),
+		r.PostForm.Get("password")); err != nil {
 		status, message := s.explain(r, err)
 		s.account(w, r, who, secret, status, message, "")
 		return

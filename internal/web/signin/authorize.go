@@ -26,7 +26,8 @@ type authorizationRequest struct {
 }
 
 // requestParameters lists the parameters of an authorization request.
-var requestParameters = []string{"client_id", "redirect_uri", "response_type", "scope", "state", "code_challenge", "code_challenge_method"}
+var requestParameters = []string{"client_id", "redirect_uri", "response_type", "scope", "state", "code_challenge",
+	"code_challenge_method"}
 
 // Place returns the origin or the scheme of the redirect URI, to be shown on the page.
 func (q *authorizationRequest) Place() string { return oauth.Origin(q.Redirect) }
@@ -102,7 +103,8 @@ func (s *site) read(w http.ResponseWriter, r *http.Request, given url.Values) (q
 // refuseRequest shows the error of an authorization request to the user. description is in English,
 // because it is for the developer of the application.
 func (s *site) refuseRequest(w http.ResponseWriter, r *http.Request, description string) {
-	s.show(w, r, "refused", http.StatusBadRequest, view{Message: language.Message{Text: texts(r).RequestInvalid, Detail: description + "."}}, "")
+	s.show(w, r, "refused", http.StatusBadRequest,
+		view{Message: language.Message{Text: texts(r).RequestInvalid, Detail: description + "."}}, "")
 }
 
 // check validates the rest of an authorization request. It returns an error code of section 4.1.2.1
@@ -166,7 +168,8 @@ func (s *site) showResponse(w http.ResponseWriter, r *http.Request, q *authoriza
 	case given["code"] != "":
 		s.show(w, r, "code", http.StatusOK, view{Request: q, Code: given["code"]}, "")
 	case given["error"] == "access_denied":
-		s.show(w, r, "refused", http.StatusOK, view{Message: language.Message{Text: fmt.Sprintf(texts(r).Denied, q.Application.Name)}}, "")
+		s.show(w, r, "refused", http.StatusOK,
+			view{Message: language.Message{Text: fmt.Sprintf(texts(r).Denied, q.Application.Name)}}, "")
 	default:
 		s.refuseRequest(w, r, given["error_description"])
 	}
@@ -184,7 +187,8 @@ func (s *site) authorize(w http.ResponseWriter, r *http.Request) {
 	case !ok:
 		s.signInFirst(w, r, authorizePath+"?"+q.Given.Encode())
 	default:
-		v := view{Username: who.Username, SignedIn: true, Request: q, Token: s.decisionToken(secret, q), Next: authorizePath + "?" + q.Given.Encode()}
+		v := view{Username: who.Username, SignedIn: true, Request: q, Token: s.decisionToken(secret, q), Next: authorizePath +
+			"?" + q.Given.Encode()}
 		s.show(w, r, "consent", http.StatusOK, v, q.formsTo())
 	}
 }
@@ -219,7 +223,8 @@ func (s *site) decide(w http.ResponseWriter, r *http.Request) {
 		s.respond(w, r, q, [2]string{"error", "access_denied"}, [2]string{"error_description", "the user denied access"})
 		return
 	}
-	g := oauth.Grant{Application: q.Application, UserID: who.UserID, Redirect: q.Redirect, Scopes: q.Scopes, Challenge: q.Challenge}
+	g := oauth.Grant{Application: q.Application, UserID: who.UserID, Redirect: q.Redirect, Scopes: q.Scopes,
+		Challenge: q.Challenge}
 	if q.Implicit {
 		token, err := s.Store.AuthorizeImplicitly(r.Context(), g)
 		if err != nil {
@@ -240,9 +245,13 @@ func (s *site) decide(w http.ResponseWriter, r *http.Request) {
 // describe returns the server metadata of RFC 8414.
 func (s *site) describe(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{
-		"issuer": s.baseURL(r), "authorization_endpoint": s.baseURL(r) + authorizePath, "token_endpoint": s.baseURL(r) + tokenPath,
-		"response_types_supported": []string{"code", "token"}, "grant_types_supported": []string{"authorization_code", "refresh_token", "client_credentials", "implicit"},
-		"token_endpoint_auth_methods_supported": []string{"client_secret_basic", "client_secret_post", "none"}, "code_challenge_methods_supported": []string{"S256"},
-		"scopes_supported": strings.Fields(auth.Scopes{auth.Read, auth.Write}.String()), "authorization_response_iss_parameter_supported": true,
+		"issuer": s.baseURL(r), "authorization_endpoint": s.baseURL(r) + authorizePath, "token_endpoint": s.baseURL(r) +
+			tokenPath,
+		"response_types_supported": []string{"code", "token"}, "grant_types_supported": []string{"authorization_code",
+			"refresh_token", "client_credentials", "implicit"},
+		"token_endpoint_auth_methods_supported":          []string{"client_secret_basic", "client_secret_post", "none"},
+		"code_challenge_methods_supported":               []string{"S256"},
+		"scopes_supported":                               strings.Fields(auth.Scopes{auth.Read, auth.Write}.String()),
+		"authorization_response_iss_parameter_supported": true,
 	})
 }

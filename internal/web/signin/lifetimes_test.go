@@ -78,7 +78,8 @@ func TestDeviceIsForgotten(t *testing.T) {
 		r := returning(w)
 		time.Sleep(deviceLifetime - time.Second)
 		if s.device(r, "ada") == "" || s.device(r, "bob") != "" {
-			t.Errorf("before the end: the device of ada is %q and that of bob %q, want only that of ada", s.device(r, "ada"), s.device(r, "bob"))
+			t.Errorf("before the end: the device of ada is %q and that of bob %q, want only that of ada", s.device(r, "ada"),
+				s.device(r, "bob"))
 		}
 		time.Sleep(time.Second)
 		if id := s.device(r, "ada"); id != "" {
@@ -95,7 +96,8 @@ func TestMistakeIsForgotten(t *testing.T) {
 		w := httptest.NewRecorder()
 		form := httptest.NewRequest(http.MethodPost, "/login", nil)
 		form.Header.Set("Accept", "text/html")
-		s.showAgain(w, form, "sign-in", http.StatusForbidden, loginPath, url.Values{}, view{Message: language.Message{Text: "Wrong."}, Username: "ada"})
+		s.showAgain(w, form, "sign-in", http.StatusForbidden, loginPath, url.Values{},
+			view{Message: language.Message{Text: "Wrong."}, Username: "ada"})
 		r := returning(w)
 		check := func(when, path string, status int, message string) {
 			t.Helper()

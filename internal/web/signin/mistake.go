@@ -31,8 +31,10 @@ const (
 // which then shows the message and what was entered, except the password. So the history of the
 // browser contains no response to a form, and its button Back does not ask to send the form again.
 // A program gets the page directly.
-func (s *site) showAgain(w http.ResponseWriter, r *http.Request, name string, status int, path string, query url.Values, v view) {
-	m := mistake{Path: path, Status: status, Message: v.Message, Username: v.Username, Email: v.Email, Until: time.Now().Add(mistakeLifetime)}
+func (s *site) showAgain(w http.ResponseWriter, r *http.Request, name string, status int, path string, query url.Values,
+	v view) {
+	m := mistake{Path: path, Status: status, Message: v.Message, Username: v.Username, Email: v.Email, Until: time.Now().
+		Add(mistakeLifetime)}
 	text, _ := json.Marshal(m) // cannot fail for strings, a number and a time
 	if !strings.Contains(r.Header.Get("Accept"), "text/html") || len(text) > maxMistake {
 		s.show(w, r, name, status, v, "")

@@ -36,7 +36,8 @@ var templates = map[string]*template.Template{
 }
 
 func parsePage(name string) *template.Template {
-	return template.Must(template.New(name).Funcs(template.FuncMap{"fill": language.Fill}).ParseFS(pageFiles, "pages/layout.html", "pages/"+name+".html"))
+	return template.Must(template.New(name).Funcs(template.FuncMap{"fill": language.Fill}).
+		ParseFS(pageFiles, "pages/layout.html", "pages/"+name+".html"))
 }
 
 // A view is the data of the templates.
@@ -101,7 +102,8 @@ func (v view) Asset(name string) (string, error) { return pages.AssetPath(v.Base
 // content security policy.
 func (s *site) show(w http.ResponseWriter, r *http.Request, name string, status int, v view, forms string) {
 	v.Lang = language.Of(r)
-	v.Base, v.Nonce, v.Provider, v.SendsMail, v.Registration = s.base, rand.Text(), s.Provider != nil, s.SendsMail, s.Registration
+	v.Base, v.Nonce, v.Provider, v.SendsMail, v.Registration = s.base, rand.Text(), s.Provider != nil, s.SendsMail,
+		s.Registration
 	if v.Site = s.SiteName; v.Site == "" {
 		v.Site = "Meshyard"
 	}
@@ -113,7 +115,8 @@ func (s *site) show(w http.ResponseWriter, r *http.Request, name string, status 
 		return
 	}
 	h := w.Header()
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'nonce-"+v.Nonce+"'; img-src 'self'; base-uri 'none'; form-action 'self'"+forms+"; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy",
+		"default-src 'none'; style-src 'nonce-"+v.Nonce+"'; img-src 'self'; base-uri 'none'; form-action 'self'"+forms+"; frame-ancestors 'none'")
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	v.Lang.SetHeader(h)
 	w.WriteHeader(status)

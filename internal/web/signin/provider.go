@@ -25,7 +25,8 @@ const (
 )
 
 func (s *site) askProvider(w http.ResponseWriter, r *http.Request) {
-	f := flow{State: auth.NewSecret(), Nonce: auth.NewSecret(), Verifier: auth.NewSecret(), Next: r.URL.Query().Get("next"), Until: time.Now().Add(flowLifetime)}
+	f := flow{State: auth.NewSecret(), Nonce: auth.NewSecret(), Verifier: auth.NewSecret(), Next: r.URL.Query().
+		Get("next"), Until: time.Now().Add(flowLifetime)}
 	if len(f.Next) > maxNext {
 		s.refuse(w, r, http.StatusBadRequest, texts(r).RequestTooLong)
 		return
@@ -58,7 +59,8 @@ func (s *site) handleCallback(w http.ResponseWriter, r *http.Request) {
 	// The user or the provider refused the sign-in. The error message of the provider is logged and
 	// not shown, because it is not trusted.
 	if q.Get("code") == "" {
-		s.Logger.WarnContext(r.Context(), "the OpenID provider rejected the sign-in", "error", shorten(q.Get("error")), "description", shorten(q.Get("error_description")))
+		s.Logger.WarnContext(r.Context(), "the OpenID provider rejected the sign-in", "error", shorten(q.Get("error")),
+			"description", shorten(q.Get("error_description")))
 		s.refuse(w, r, http.StatusForbidden, texts(r).ProviderRejected)
 		return
 	}

@@ -205,7 +205,8 @@ func (s *site) reset(w http.ResponseWriter, r *http.Request) {
 			s.fail(w, r, err)
 			return
 		}
-		s.showAgain(w, r, "reset", status, ResetPath, url.Values{"token": {secret}}, view{Token: secret, Username: l.Username, Message: message})
+		s.showAgain(w, r, "reset", status, ResetPath, url.Values{"token": {secret}}, view{Token: secret, Username: l.Username,
+			Message: message})
 		return
 	}
 	if s.signIn(w, r, auth.Verified{UserID: userID}) {
@@ -233,5 +234,6 @@ func (s *site) confirm(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	s.show(w, r, "sent", http.StatusOK, view{Message: language.Message{Text: fmt.Sprintf(texts(r).EmailConfirmed, l.Email, l.Username)}}, "")
+	s.show(w, r, "sent", http.StatusOK,
+		view{Message: language.Message{Text: fmt.Sprintf(texts(r).EmailConfirmed, l.Email, l.Username)}}, "")
 }

@@ -30,7 +30,8 @@ func (s *signUps) RequestSignUp(_ context.Context, email string) error {
 func TestSignUpMailsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := new(signUps)
-		s := &site{Options: Options{Store: store, Registration: true, SendsMail: true}, requests: newRequests(ratelimit.NewGroup(nil))}
+		s := &site{Options: Options{Store: store, Registration: true, SendsMail: true},
+			requests: newRequests(ratelimit.NewGroup(nil))}
 		send := func(email string, want int) {
 			t.Helper()
 			r := httptest.NewRequest(http.MethodPost, signUpPath, strings.NewReader(url.Values{"email": {email}}.Encode()))

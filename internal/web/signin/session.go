@@ -62,7 +62,8 @@ func (c Cookies) cookieName(name string) string {
 // deletes it.
 func (c Cookies) setCookie(w http.ResponseWriter, name, value string, age time.Duration) {
 	http.SetCookie(w, &http.Cookie{
-		Name: c.cookieName(name), Value: value, Path: c.base + "/", MaxAge: int(age.Seconds()), Secure: c.secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Name: c.cookieName(name), Value: value, Path: c.base + "/", MaxAge: int(age.Seconds()), Secure: c.secure,
+		HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	})
 }
 

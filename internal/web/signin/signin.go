@@ -118,7 +118,8 @@ func IsPage(path string) bool {
 // Handler serves /login and all paths below it, /signin, /signup, /logout, and the description of
 // OAuth 2 at /.well-known/oauth-authorization-server.
 func Handler(o Options) http.Handler {
-	s := &site{Options: o, Cookies: CookiesAt(o.BaseURL), origin: http.NewCrossOriginProtection(), attempts: newAttempts(o.Limits), requests: newRequests(o.Limits)}
+	s := &site{Options: o, Cookies: CookiesAt(o.BaseURL), origin: http.NewCrossOriginProtection(),
+		attempts: newAttempts(o.Limits), requests: newRequests(o.Limits)}
 	if u, err := url.Parse(o.BaseURL); err == nil {
 		// A proxy may change the host of requests, so the origin of the base URL is trusted explicitly.
 		// It is valid, because the settings have been checked.

@@ -35,13 +35,15 @@ func (s *site) issueToken(w http.ResponseWriter, r *http.Request) {
 	var err error
 	switch given.Get("grant_type") {
 	case "authorization_code", "": // legacy applications omit grant_type
-		token, err = s.Store.Redeem(r.Context(), a, oauth.TrimParameters(given.Get("code")), given.Get("redirect_uri"), given.Get("code_verifier"))
+		token, err = s.Store.Redeem(r.Context(), a, oauth.TrimParameters(given.Get("code")), given.Get("redirect_uri"),
+			given.Get("code_verifier"))
 	case "refresh_token":
 		token, err = s.Store.Refresh(r.Context(), a, given.Get("refresh_token"))
 	case "client_credentials":
 		switch scope := given.Get("scope"); {
 		case a.Public:
-			refuseToken(w, http.StatusBadRequest, "unauthorized_client", "grant_type: must not be client_credentials, because a public client has no secret")
+			refuseToken(w, http.StatusBadRequest, "unauthorized_client",
+				"grant_type: must not be client_credentials, because a public client has no secret")
 			return
 		case scope != "" && scope != "read":
 			refuseToken(w, http.StatusBadRequest, "invalid_scope", "scope: must be read for an application's own token")
@@ -49,7 +51,8 @@ func (s *site) issueToken(w http.ResponseWriter, r *http.Request) {
 		}
 		token, err = s.Store.IssueOwn(r.Context(), a)
 	default:
-		refuseToken(w, http.StatusBadRequest, "unsupported_grant_type", "grant_type: must be authorization_code, refresh_token or client_credentials")
+		refuseToken(w, http.StatusBadRequest, "unsupported_grant_type",
+			"grant_type: must be authorization_code, refresh_token or client_credentials")
 		return
 	}
 	if err != nil {
@@ -83,7 +86,8 @@ func (s *site) client(w http.ResponseWriter, r *http.Request, given url.Values) 
 		user, err := url.QueryUnescape(user)
 		password, err2 := url.QueryUnescape(password)
 		if err != nil || err2 != nil || id != "" && id != user {
-			refuseToken(w, http.StatusBadRequest, "invalid_request", "Authorization: must be the escaped client_id and client_secret")
+			refuseToken(w, http.StatusBadRequest, "invalid_request",
+				"Authorization: must be the escaped client_id and client_secret")
 			return nil, false
 		}
 		id, secret = user, password

@@ -54,13 +54,15 @@ func (s *site) showTokens(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	s.listTokens(w, r, who, secret, http.StatusOK, language.Message{}, tokenPage{Made: NewToken{Scopes: []auth.Scope{auth.Read, auth.Write}}, Days: defaultLifetime})
+	s.listTokens(w, r, who, secret, http.StatusOK, language.Message{},
+		tokenPage{Made: NewToken{Scopes: []auth.Scope{auth.Read, auth.Write}}, Days: defaultLifetime})
 }
 
 // signedIn returns the signed-in user and the secret of the session, for a page that requires a
 // sign-in. If no user is signed in, it redirects to the sign-in page and from there back to path,
 // and ok is false.
-func (s *site) signedIn(w http.ResponseWriter, r *http.Request, path string) (who auth.SignedIn, secret string, ok bool) {
+func (s *site) signedIn(w http.ResponseWriter, r *http.Request,
+	path string) (who auth.SignedIn, secret string, ok bool) {
 	who, secret, ok, responded := s.session(w, r)
 	if !ok && !responded {
 		s.signInFirst(w, r, path)
@@ -70,7 +72,8 @@ func (s *site) signedIn(w http.ResponseWriter, r *http.Request, path string) (wh
 
 // sessionForm parses a submitted form of the page at path. If the visitor is not signed in, or the
 // form was not issued to this session for the purpose, it writes the response and ok is false.
-func (s *site) sessionForm(w http.ResponseWriter, r *http.Request, path, purpose string) (who auth.SignedIn, secret string, ok bool) {
+func (s *site) sessionForm(w http.ResponseWriter, r *http.Request, path,
+	purpose string) (who auth.SignedIn, secret string, ok bool) {
 	if err := r.ParseForm(); err != nil {
 		s.refuse(w, r, http.StatusBadRequest, texts(r).FormUnreadable)
 		return who, "", false
@@ -102,7 +105,8 @@ func (s *site) createToken(w http.ResponseWriter, r *http.Request) {
 		page.Made.ExpiresAt = &at
 	}
 	if strings.TrimSpace(page.Made.Name) == "" {
-		s.listTokens(w, r, who, secret, http.StatusBadRequest, language.Message{Text: texts(r).NameBlank, Field: "name"}, page)
+		s.listTokens(w, r, who, secret, http.StatusBadRequest, language.Message{Text: texts(r).NameBlank,
+			Field: "name"}, page)
 		return
 	}
 	page.Secret, err = s.Store.CreateToken(r.Context(), who.Caller, page.Made)
@@ -129,7 +133,8 @@ func (s *site) revokeToken(w http.ResponseWriter, r *http.Request) {
 }
 
 // listTokens shows the page, with an error message if it is not empty.
-func (s *site) listTokens(w http.ResponseWriter, r *http.Request, who auth.SignedIn, secret string, status int, message language.Message, page tokenPage) {
+func (s *site) listTokens(w http.ResponseWriter, r *http.Request, who auth.SignedIn, secret string, status int,
+	message language.Message, page tokenPage) {
 	list, err := s.Store.Tokens(r.Context(), who.Caller)
 	if err != nil {
 		s.fail(w, r, err)

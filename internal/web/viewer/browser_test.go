@@ -60,7 +60,8 @@ func TestModelIsVisible(t *testing.T) {
 	awaitPhase(t, tab, "shown")
 	first := picture(t, tab, "desktop")
 	checkFirstView(t, first)
-	for id, want := range map[string]string{"dimensions": "40 × 20 × 40 mm", "detail": "24 triangles", "scale": "Grid: 10 mm"} {
+	for id, want := range map[string]string{"dimensions": "40 × 20 × 40 mm", "detail": "24 triangles",
+		"scale": "Grid: 10 mm"} {
 		if got := graphiqltest.Read[string](t, tab, "read "+id, `document.getElementById("`+id+`").innerText`); got != want {
 			t.Errorf("%s: got %q, want %q", id, got, want)
 		}
@@ -74,12 +75,14 @@ func TestModelIsVisible(t *testing.T) {
 	tab.Do(t, "show the sides again, by key", chromedp.Focus(chromedp.CSS("#canvas")), chromedp.KeyEvent("w"))
 
 	tab.Do(t, "drag from left to right", chromedp.MouseEvent("mousePressed", 300, 300, chromedp.ButtonLeft),
-		chromedp.MouseEvent("mouseMoved", 400, 300, chromedp.ButtonLeft), chromedp.MouseEvent("mouseMoved", 550, 300, chromedp.ButtonLeft),
+		chromedp.MouseEvent("mouseMoved", 400, 300, chromedp.ButtonLeft), chromedp.MouseEvent("mouseMoved", 550, 300,
+			chromedp.ButtonLeft),
 		chromedp.MouseEvent("mouseReleased", 550, 300, chromedp.ButtonLeft))
 	if turned := stains(picture(t, tab, "turned")); turned[1].pixels != 0 {
 		t.Errorf("after half a turn to the right, the right is still seen: %v", turned[1])
 	}
-	tab.Do(t, "look from above, by keys", chromedp.Focus(chromedp.CSS("#canvas")), chromedp.KeyEvent(strings.Repeat(kb.ArrowDown, 8)))
+	tab.Do(t, "look from above, by keys", chromedp.Focus(chromedp.CSS("#canvas")),
+		chromedp.KeyEvent(strings.Repeat(kb.ArrowDown, 8)))
 	if s := stains(picture(t, tab, "above")); s[2].pixels < 10*(s[0].pixels+s[1].pixels) {
 		t.Errorf("from above, got front %v, right %v, top %v", s[0], s[1], s[2])
 	}
@@ -103,7 +106,8 @@ func TestDarkModeAndPhone(t *testing.T) {
 			s := serve(t, ell)
 			tab := newTab(t, s, scheme)
 			if name == "phone" {
-				tab.Do(t, "take a phone", chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulateScale(1.5)))
+				tab.Do(t, "take a phone", chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch,
+					chromedp.EmulateScale(1.5)))
 			}
 			tab.Do(t, "open the page", chromedp.Navigate(s.URL+"/view/7"))
 			awaitPhase(t, tab, "shown")
@@ -121,14 +125,16 @@ func TestDarkModeAndPhone(t *testing.T) {
 // chosen in the gallery, also if the system has the other one. In a frame, they have that of the
 // page with the frame.
 func TestSchemeOfGallery(t *testing.T) {
-	for chosen, want := range map[string][2]string{"light": {"rgb(29, 39, 51)", "rgb(109, 124, 144)"}, "dark": {"rgb(232, 237, 245)", "rgb(141, 157, 181)"}} {
+	for chosen, want := range map[string][2]string{"light": {"rgb(29, 39, 51)", "rgb(109, 124, 144)"},
+		"dark": {"rgb(232, 237, 245)", "rgb(141, 157, 181)"}} {
 		t.Run(chosen, func(t *testing.T) {
 			s := serve(t, ell)
 			tab := newTab(t, s, map[string]string{"light": "dark", "dark": "light"}[chosen])
 			read := func(doing, of string) (got [2]string) {
 				t.Helper()
 				for i, name := range []string{"color", "--grid"} {
-					got[i] = graphiqltest.Read[string](t, tab, "read "+name+" "+doing, "getComputedStyle("+of+").getPropertyValue('"+name+"')")
+					got[i] = graphiqltest.Read[string](t, tab, "read "+name+" "+doing,
+						"getComputedStyle("+of+").getPropertyValue('"+name+"')")
 				}
 				return got
 			}
@@ -137,7 +143,9 @@ func TestSchemeOfGallery(t *testing.T) {
 			if got := read("of the system", "document.body"); got == want {
 				t.Fatalf("got the colors %q without a choice, want those of the other scheme", got)
 			}
-			tab.Do(t, "choose the scheme", chromedp.Evaluate[chromedp.Void](`document.cookie = 'meshyard_theme=`+chosen+`; path=/'`), chromedp.Navigate(s.URL+"/view/7?again"))
+			tab.Do(t, "choose the scheme",
+				chromedp.Evaluate[chromedp.Void](`document.cookie = 'meshyard_theme=`+chosen+`; path=/'`),
+				chromedp.Navigate(s.URL+"/view/7?again"))
 			awaitPhase(t, tab, "shown")
 			if got := read("of the page", "document.body"); got != want {
 				t.Errorf("got the colors %q, want %q", got, want)
@@ -154,7 +162,9 @@ func TestSchemeOfGallery(t *testing.T) {
 			})()`))
 			framed := `document.querySelector('iframe').contentDocument`
 			tab.Await(t, "see the frame", framed+`?.body?.dataset.phase === 'shown'`)
-			tab.Do(t, "choose the other scheme for the page", chromedp.Evaluate[chromedp.Void](`document.documentElement.style.colorScheme = '`+map[string]string{"light": "dark", "dark": "light"}[chosen]+`'`))
+			tab.Do(t, "choose the other scheme for the page",
+				chromedp.Evaluate[chromedp.Void](`document.documentElement.style.colorScheme = '`+map[string]string{"light": "dark",
+					"dark": "light"}[chosen]+`'`))
 			tab.Await(t, "see the other scheme in the frame", `getComputedStyle(`+framed+`.body).color !== '`+want[0]+`'`)
 		})
 	}
@@ -168,17 +178,20 @@ func TestFullDetail(t *testing.T) {
 	tab := open(t, serve(t, m))
 	awaitPhase(t, tab, "shown")
 	detail := `document.querySelector('#detail').innerText`
-	if got, want := graphiqltest.Read[string](t, tab, "read the detail", detail), "1,234,567 triangles, 24 of them shown"; got != want {
+	if got, want := graphiqltest.Read[string](t, tab, "read the detail", detail),
+		"1,234,567 triangles, 24 of them shown"; got != want {
 		t.Errorf("got detail %q, want %q", got, want)
 	}
 	before := stains(picture(t, tab, "decimated"))
 	tab.Do(t, "ask for all", chromedp.Click(chromedp.CSS("#full")))
-	tab.Await(t, "see that it is there", `document.querySelector('#full').ariaPressed === 'true' && document.body.dataset.phase === 'shown'`)
+	tab.Await(t, "see that it is there",
+		`document.querySelector('#full').ariaPressed === 'true' && document.body.dataset.phase === 'shown'`)
 	if got, want := graphiqltest.Read[string](t, tab, "read the detail", detail), "1,234,567 triangles"; got != want {
 		t.Errorf("got detail %q, want %q", got, want)
 	}
 	for i, after := range stains(picture(t, tab, "full")) {
-		if b := before[i]; max(after.x-b.x, b.x-after.x, after.y-b.y, b.y-after.y, b.light-after.light-.1) > .01 || after.pixels < b.pixels*9/10 {
+		if b := before[i]; max(after.x-b.x, b.x-after.x, after.y-b.y, b.y-after.y, b.light-after.light-.1) > .01 ||
+			after.pixels < b.pixels*9/10 {
 			t.Errorf("side %d is seen as %v, and before as %v", i, after, b)
 		}
 	}
@@ -194,7 +207,8 @@ func TestTextures(t *testing.T) {
 			m.Textured, m.GLBURL, m.Triangles = true, "/textured.glb", 12
 			s := serve(t, m)
 			tab := newTab(t, s, "light")
-			graphiqltest.Call(t, tab, "prepare the browser", page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: before})
+			graphiqltest.Call(t, tab, "prepare the browser", page.AddScriptToEvaluateOnNewDocument,
+				page.AddScriptToEvaluateOnNewDocumentParams{Source: before})
 			tab.Do(t, "open the page", chromedp.Navigate(s.URL+"/view/7"))
 			awaitPhase(t, tab, "shown")
 			seen := stains(picture(t, tab, "textured-"+name))
@@ -214,12 +228,14 @@ func TestTextures(t *testing.T) {
 			awaitPhase(t, tab, "shown")
 			checkFirstView(t, picture(t, tab, "textured-decimated-"+name))
 			tab.Do(t, "ask for all", chromedp.Click(chromedp.CSS("#full")))
-			tab.Await(t, "see that it is there", `document.querySelector('#full').ariaPressed === 'true' && document.body.dataset.phase === 'shown'`)
+			tab.Await(t, "see that it is there",
+				`document.querySelector('#full').ariaPressed === 'true' && document.body.dataset.phase === 'shown'`)
 			if full := stains(picture(t, tab, "textured-full-"+name)); full[2].pixels < 5000 {
 				t.Errorf("got %d blue pixels, want 5000 or more", full[2].pixels)
 			}
 			tab.Do(t, "ask for less", chromedp.Click(chromedp.CSS("#full")))
-			tab.Await(t, "see that it is there", `document.querySelector('#full').ariaPressed === 'false' && document.body.dataset.phase === 'shown'`)
+			tab.Await(t, "see that it is there",
+				`document.querySelector('#full').ariaPressed === 'false' && document.body.dataset.phase === 'shown'`)
 			checkProblems(t, tab)
 		})
 	}
@@ -235,10 +251,12 @@ func TestPoints(t *testing.T) {
 	if s := stains(picture(t, tab, "points")); s[2].pixels < 50 {
 		t.Errorf("got %d blue pixels, want 50 or more", s[2].pixels)
 	}
-	if got := graphiqltest.Read[string](t, tab, "read the detail", `document.querySelector('#detail').innerText`); got != "16 points" {
+	if got := graphiqltest.Read[string](t, tab, "read the detail",
+		`document.querySelector('#detail').innerText`); got != "16 points" {
 		t.Errorf("got detail %q, want 16 points", got)
 	}
-	if !graphiqltest.Read[bool](t, tab, "see that there is no wireframe", `document.querySelector('#wireframe').disabled`) {
+	if !graphiqltest.Read[bool](t, tab, "see that there is no wireframe",
+		`document.querySelector('#wireframe').disabled`) {
 		t.Error("a wireframe is offered")
 	}
 	checkProblems(t, tab)
@@ -273,7 +291,8 @@ func TestPageWaitsForModel(t *testing.T) {
 	s.change(ell, nil)
 	awaitPhase(t, tab, "shown")
 	checkFirstView(t, picture(t, tab, "made"))
-	if got := graphiqltest.Read[string](t, tab, "read the size", `document.querySelector('#dimensions').innerText`); got != "40 × 20 × 40 mm" {
+	if got := graphiqltest.Read[string](t, tab, "read the size",
+		`document.querySelector('#dimensions').innerText`); got != "40 × 20 × 40 mm" {
 		t.Errorf("got size %q", got)
 	}
 	checkProblems(t, tab)
@@ -301,7 +320,8 @@ func TestNothingToShow(t *testing.T) {
 			tab := open(t, serve(t, tc.model))
 			awaitPhase(t, tab, tc.phase)
 			tab.Await(t, "see the reason", `document.querySelector('#message').innerText.includes("`+tc.want+`")`)
-			tab.Await(t, "see the image", `document.querySelector('#thumbnail').naturalWidth === 8 && document.querySelector('#thumbnail').getBoundingClientRect().width > 0`)
+			tab.Await(t, "see the image",
+				`document.querySelector('#thumbnail').naturalWidth === 8 && document.querySelector('#thumbnail').getBoundingClientRect().width > 0`)
 			tab.Await(t, "see the download", `document.querySelector('#download').getAttribute('href') === '/download:7'`)
 			picture(t, tab, tc.name)
 			others := slices.DeleteFunc(tab.Problems(), func(p string) bool { return strings.Contains(p, "/nowhere.json") })

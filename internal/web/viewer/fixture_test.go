@@ -45,8 +45,9 @@ func fixture() *mesh.Mesh {
 // green above, blue and transparent below.
 func cube() *mesh.Mesh {
 	texture := &mesh.Texture{
-		Image: mesh.NewImage(2, 2, []uint32{0xFF0000FF, 0xFF00FF00, 0xFFFF0000, 0}), WrapU: mesh.Clamp, WrapV: mesh.Clamp, Nearest: true,
-		Alpha: mesh.AlphaMask, Cutoff: 128,
+		Image: mesh.NewImage(2, 2, []uint32{0xFF0000FF, 0xFF00FF00, 0xFFFF0000, 0}), WrapU: mesh.Clamp, WrapV: mesh.Clamp,
+		Nearest: true,
+		Alpha:   mesh.AlphaMask, Cutoff: 128,
 	}
 	const white = 0xFFFFFFFF
 	m := &mesh.Mesh{Format: mesh.GLB, Unit: 1000, Up: mesh.UpY}

@@ -83,6 +83,7 @@ func checkFirstView(t *testing.T, img image.Image) {
 		t.Errorf("the model covers %.3f of the image, want a good part", share)
 	}
 	if front.pixels < right.pixels || right.pixels < top.pixels/3 || front.x > right.x || top.pixels == 0 {
-		t.Errorf("got front %v, right %v, top %v: want to see most of the front, then the right beside it, and the top", front, right, top)
+		t.Errorf("got front %v, right %v, top %v: want to see most of the front, then the right beside it, and the top",
+			front, right, top)
 	}
 }

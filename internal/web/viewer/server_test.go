@@ -55,7 +55,8 @@ func serve(t *testing.T, m viewer.Model) *server {
 	})
 	of := write(t)
 	for path, content := range map[string][]byte{
-		"/model.json": of.threejs, "/empty.json": of.empty, "/points.json": of.points, "/model.glb": of.glb, "/textured.glb": of.textured, "/picture.png": dot(),
+		"/model.json": of.threejs, "/empty.json": of.empty, "/points.json": of.points, "/model.glb": of.glb,
+		"/textured.glb": of.textured, "/picture.png": dot(),
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(content) })
 	}

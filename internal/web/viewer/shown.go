@@ -26,7 +26,8 @@ type shown struct {
 
 func show(m Model, t *language.Texts) shown {
 	s := shown{
-		State: m.State, Progress: m.Progress, Threejs: m.ThreejsURL, GLB: m.GLBURL, Textured: m.Textured, Decimated: m.Decimated, Thumbnail: m.ThumbnailURL,
+		State: m.State, Progress: m.Progress, Threejs: m.ThreejsURL, GLB: m.GLBURL, Textured: m.Textured,
+		Decimated: m.Decimated, Thumbnail: m.ThumbnailURL,
 		Dimensions: dimensions(m.SizeMM, t), Detail: detail(m, t),
 	}
 	if s.State == Done && s.Threejs == "" && s.GLB == "" {

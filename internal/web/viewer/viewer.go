@@ -96,7 +96,8 @@ func Handler(o Options) http.Handler {
 // the textures of a GLB as blobs, which only scripts of the page can create; in Safari before 17 it
 // loads them as images. Pages of this server may show it in a frame, as the page of a thing does.
 func pagePolicy(nonce string) string {
-	return "default-src 'none'; script-src 'nonce-" + nonce + "'; style-src 'nonce-" + nonce + "'; img-src 'self' blob:; connect-src 'self' blob:; " +
+	return "default-src 'none'; script-src 'nonce-" + nonce + "'; style-src 'nonce-" + nonce +
+		"'; img-src 'self' blob:; connect-src 'self' blob:; " +
 		"worker-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 }
 
@@ -106,7 +107,8 @@ func (o Options) page(w http.ResponseWriter, r *http.Request) {
 	text := r.PathValue("file_id")
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		writeError(w, r, t, http.StatusNotFound, language.Message{Text: fmt.Sprintf(t.Viewer.NoModel, fmt.Sprintf("%.40q", text))})
+		writeError(w, r, t, http.StatusNotFound,
+			language.Message{Text: fmt.Sprintf(t.Viewer.NoModel, fmt.Sprintf("%.40q", text))})
 		return
 	}
 	m, err := o.Load(r, id)
@@ -120,7 +122,8 @@ func (o Options) page(w http.ResponseWriter, r *http.Request) {
 	}
 	nonce := rand.Text()
 	var page bytes.Buffer
-	if err := pageTemplate.Execute(&page, map[string]any{"Nonce": nonce, "Scheme": pages.Scheme(r), "Asset": assetAddress, "Model": m, "Shown": show(m, t), "Lang": t, "T": &t.Viewer}); err != nil {
+	if err := pageTemplate.Execute(&page, map[string]any{"Nonce": nonce, "Scheme": pages.Scheme(r), "Asset": assetAddress,
+		"Model": m, "Shown": show(m, t), "Lang": t, "T": &t.Viewer}); err != nil {
 		status, public := o.Explain(r.Context(), fmt.Errorf("page of a model: %w", err))
 		writeError(w, r, t, status, t.Explain(public))
 		return
@@ -134,7 +137,8 @@ func writeError(w http.ResponseWriter, r *http.Request, t *language.Texts, statu
 	nonce := rand.Text()
 	var page bytes.Buffer
 	// It fails only if the template contains a misspelt name, which a test would detect.
-	_ = errorTemplate.Execute(&page, map[string]any{"Nonce": nonce, "Scheme": pages.Scheme(r), "Lang": t, "Title": t.Status(status), "Message": message})
+	_ = errorTemplate.Execute(&page, map[string]any{"Nonce": nonce, "Scheme": pages.Scheme(r), "Lang": t,
+		"Title": t.Status(status), "Message": message})
 	t.SetHeader(w.Header())
 	assets.WritePage(w, status, pagePolicy(nonce), page.Bytes())
 }

@@ -17,7 +17,8 @@ import (
 )
 
 // ask mounts the handler as the server does, with a model or an error, and sends a request.
-func ask(t *testing.T, m viewer.Model, fault error, method, target string, header http.Header) *httptest.ResponseRecorder {
+func ask(t *testing.T, m viewer.Model, fault error, method, target string,
+	header http.Header) *httptest.ResponseRecorder {
 	t.Helper()
 	mux := http.NewServeMux()
 	mux.Handle("GET /view/", viewer.Handler(viewer.Options{
@@ -42,7 +43,8 @@ func ask(t *testing.T, m viewer.Model, fault error, method, target string, heade
 }
 
 var ell = viewer.Model{
-	Name: "ell.stl", State: viewer.Done, ThreejsURL: "/model.json", DownloadURL: "/download:7", ThumbnailURL: "/picture.png", Triangles: 24, Vertices: 16,
+	Name: "ell.stl", State: viewer.Done, ThreejsURL: "/model.json", DownloadURL: "/download:7",
+	ThumbnailURL: "/picture.png", Triangles: 24, Vertices: 16,
 	SizeMM: [3]float64{40, 20, 40}, ThingName: "A bracket", ThingURL: "/things/3",
 }
 
@@ -78,7 +80,8 @@ func TestPathsAndMethods(t *testing.T) {
 			t.Parallel()
 			w := ask(t, ell, nil, tc.method, tc.target, nil)
 			if w.Code != tc.status || w.Header().Get("Content-Type") != tc.contentType {
-				t.Errorf("%s %s: got %d %q, want %d %q", tc.method, tc.target, w.Code, w.Header().Get("Content-Type"), tc.status, tc.contentType)
+				t.Errorf("%s %s: got %d %q, want %d %q", tc.method, tc.target, w.Code, w.Header().Get("Content-Type"), tc.status,
+					tc.contentType)
 			}
 			if tc.status == http.StatusMethodNotAllowed {
 				return // the response of the mux
@@ -117,7 +120,8 @@ func TestErrorPage(t *testing.T) {
 func TestChosenScheme(t *testing.T) {
 	t.Parallel()
 	for _, target := range []string{"/view/7", "/view/8"} {
-		for scheme, want := range map[string]string{"": "", "auto": "", "light": ` data-theme="light"`, "dark": ` data-theme="dark"`} {
+		for scheme, want := range map[string]string{"": "", "auto": "", "light": ` data-theme="light"`,
+			"dark": ` data-theme="dark"`} {
 			body := ask(t, ell, nil, "GET", target, http.Header{"Cookie": {"meshyard_theme=" + scheme}}).Body.String()
 			if !strings.Contains(body, `<html lang="en"`+want+">") {
 				t.Errorf("%s, scheme %q: want a page with %q, got %s", target, scheme, want, body)
@@ -137,12 +141,14 @@ func TestPagePolicy(t *testing.T) {
 			t.Fatalf("got policy %q, want a nonce in it", policy)
 		}
 		nonces[nonce[1]] = true
-		want := "default-src 'none'; script-src 'nonce-" + nonce[1] + "'; style-src 'nonce-" + nonce[1] + "'; img-src 'self' blob:; connect-src 'self' blob:; " +
+		want := "default-src 'none'; script-src 'nonce-" + nonce[1] + "'; style-src 'nonce-" + nonce[1] +
+			"'; img-src 'self' blob:; connect-src 'self' blob:; " +
 			"worker-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 		if policy != want {
 			t.Errorf("got policy\n%s\nwant\n%s", policy, want)
 		}
-		for _, tag := range regexp.MustCompile(`<(?:script|link rel="(?:stylesheet|modulepreload)")[^>]*>`).FindAllString(page, -1) {
+		for _, tag := range regexp.MustCompile(`<(?:script|link rel="(?:stylesheet|modulepreload)")[^>]*>`).
+			FindAllString(page, -1) {
 			if !strings.Contains(tag, `nonce="`+nonce[1]+`"`) {
 				t.Errorf("%s has no nonce", tag)
 			}
@@ -165,7 +171,8 @@ func TestEscaping(t *testing.T) {
 	t.Parallel()
 	const evil = `</script><script>alert(1)</script><img src=x onerror=alert(2)>"'` + "`{{.}}"
 	m := viewer.Model{
-		Name: "N" + evil, Error: "E" + evil, State: viewer.Failed, ThingName: "T" + evil, ThingURL: "javascript:alert(3)", DownloadURL: "javascript:alert(4)",
+		Name: "N" + evil, Error: "E" + evil, State: viewer.Failed, ThingName: "T" + evil, ThingURL: "javascript:alert(3)",
+		DownloadURL:  "javascript:alert(4)",
 		ThumbnailURL: `/p.png?"onload="alert(5)`, ThreejsURL: evil, GLBURL: evil,
 	}
 	page := ask(t, m, nil, "GET", "/view/7", nil).Body.String()
@@ -192,7 +199,8 @@ func TestEscaping(t *testing.T) {
 // shownIn returns the JSON in the page.
 func shownIn(t *testing.T, page string) []byte {
 	t.Helper()
-	found := regexp.MustCompile(`(?s)<script type="application/json" id="shown" nonce="[^"]+">(.*?)</script>`).FindStringSubmatch(page)
+	found := regexp.MustCompile(`(?s)<script type="application/json" id="shown" nonce="[^"]+">(.*?)</script>`).
+		FindStringSubmatch(page)
 	if found == nil {
 		t.Fatalf("no JSON in\n%s", page)
 	}
@@ -218,7 +226,8 @@ func TestState(t *testing.T) {
 		t.Errorf("got Cache-Control %q, want no-cache", got)
 	}
 	known := http.Header{"If-None-Match": {w.Header().Get("ETag")}}
-	if again := ask(t, ell, nil, "GET", "/view/7/state", known); again.Code != http.StatusNotModified || again.Body.Len() != 0 {
+	if again := ask(t, ell, nil, "GET", "/view/7/state", known); again.Code != http.StatusNotModified ||
+		again.Body.Len() != 0 {
 		t.Errorf("unchanged: got %d with %d bytes, want 304 with none", again.Code, again.Body.Len())
 	}
 	other := ell
@@ -235,7 +244,8 @@ func TestAssetsAreComplete(t *testing.T) {
 	page := ask(t, viewer.Model{Name: "x.stl", State: viewer.Waiting}, nil, "GET", "/view/7", nil).Body.String()
 	var queue []string
 	names := map[string]string{}
-	for _, found := range regexp.MustCompile(`(?:href|src)="([^"]+)"|"([^"]+)": "(\./[^"]+)"`).FindAllStringSubmatch(page, -1) {
+	for _, found := range regexp.MustCompile(`(?:href|src)="([^"]+)"|"([^"]+)": "(\./[^"]+)"`).
+		FindAllStringSubmatch(page, -1) {
 		if found[2] != "" {
 			names[found[2]] = path.Join("/view", found[3])
 		} else {
@@ -297,7 +307,8 @@ func TestCaching(t *testing.T) {
 			t.Parallel()
 			w := ask(t, ell, nil, "GET", "/view/assets/"+tc.version+"/viewer/viewer.js", tc.header)
 			if w.Code != tc.status || w.Header().Get("Cache-Control") != tc.cache || w.Header().Get("ETag") != `"`+version+`"` {
-				t.Errorf("got %d %q %s, want %d %q %s", w.Code, w.Header().Get("Cache-Control"), w.Header().Get("ETag"), tc.status, tc.cache, version)
+				t.Errorf("got %d %q %s, want %d %q %s", w.Code, w.Header().Get("Cache-Control"), w.Header().Get("ETag"), tc.status,
+					tc.cache, version)
 			}
 		})
 	}

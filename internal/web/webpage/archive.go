@@ -104,7 +104,8 @@ func (o Options) serveZip(w http.ResponseWriter, r *http.Request, thing *node) {
 	defer archive.Close()
 	h := w.Header()
 	h.Set("Content-Type", "application/zip")
-	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(thing.Name) + ".zip"}))
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(thing.Name) +
+		".zip"}))
 	h.Set("ETag", `"`+base64.RawURLEncoding.EncodeToString(tag.Sum(nil)[:18])+`"`)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "private, no-cache")

@@ -74,9 +74,12 @@ type resource struct {
 func (o Options) credits(thing *node, resources []resource) ([]zipstream.File, error) {
 	page := o.BaseURL + "/thing:" + thing.ID
 	p := dataPackage{
-		Schema: "https://datapackage.org/profiles/2.0/datapackage.json", Name: "thing-" + thing.ID, Title: thing.Name, Description: thing.Description, Instructions: thing.Instructions,
-		Homepage: page, Created: thing.PublishedAt, Sensitive: thing.IsNSFW, Licenses: []licenseInfo{{thing.License.ID, thing.License.Name, thing.License.URL}},
-		Sources: []source{{o.Site.Name, page}}, Resources: resources, Credits: []string{licenseName, readmeName, packageName},
+		Schema: "https://datapackage.org/profiles/2.0/datapackage.json", Name: "thing-" + thing.ID, Title: thing.Name,
+		Description: thing.Description, Instructions: thing.Instructions,
+		Homepage: page, Created: thing.PublishedAt, Sensitive: thing.IsNSFW,
+		Licenses: []licenseInfo{{thing.License.ID, thing.License.Name, thing.License.URL}},
+		Sources:  []source{{o.Site.Name, page}}, Resources: resources, Credits: []string{licenseName, readmeName,
+			packageName},
 	}
 	if thing.UpdatedAt != nil {
 		p.Version = thing.UpdatedAt.UTC().Format("2006.1.2-150405")
@@ -105,7 +108,8 @@ func (o Options) credits(thing *node, resources []resource) ([]zipstream.File, e
 		}
 	}
 	if thing.Creator != nil {
-		p.Contributors = append(p.Contributors, contributor{thing.Creator.Username, o.BaseURL + "/" + thing.Creator.Username, []string{role}})
+		p.Contributors = append(p.Contributors, contributor{thing.Creator.Username, o.BaseURL + "/" + thing.Creator.Username,
+			[]string{role}})
 	}
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -119,7 +123,8 @@ func (o Options) credits(thing *node, resources []resource) ([]zipstream.File, e
 		name string
 		text []byte
 	}{{licenseName, licenseText(thing)}, {readmeName, o.readme(thing, page)}, {packageName, text.Bytes()}} {
-		files = append(files, zipstream.File{Name: f.name, Size: int64(len(f.text)), Open: func() (io.ReadSeekCloser, error) { return readable{bytes.NewReader(f.text)}, nil }})
+		files = append(files, zipstream.File{Name: f.name, Size: int64(len(f.text)),
+			Open: func() (io.ReadSeekCloser, error) { return readable{bytes.NewReader(f.text)}, nil }})
 	}
 	return files, nil
 }
@@ -181,7 +186,8 @@ func markdownLink(text, address string) string {
 	if address == "" {
 		return text
 	}
-	return "[" + strings.NewReplacer(`[`, `\[`, `]`, `\]`).Replace(text) + "](<" + strings.NewReplacer("<", "%3C", ">", "%3E").Replace(address) + ">)"
+	return "[" + strings.NewReplacer(`[`, `\[`, `]`, `\]`).Replace(text) + "](<" + strings.NewReplacer("<", "%3C", ">",
+		"%3E").Replace(address) + ">)"
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

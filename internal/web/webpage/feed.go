@@ -155,7 +155,8 @@ func (o Options) feed(of pageData, value, parameter string) *atomFeed {
 func (o Options) entry(n *node) atomEntry {
 	address := o.BaseURL + "/thing:" + n.ID
 	e := atomEntry{
-		ID: address, Title: n.Name, Published: n.PublishedAt, Author: atomPerson{n.Creator.DisplayName(), o.BaseURL + "/" + n.Creator.Username},
+		ID: address, Title: n.Name, Published: n.PublishedAt, Author: atomPerson{n.Creator.DisplayName(), o.BaseURL + "/" +
+			n.Creator.Username},
 		Links: []atomLink{{"alternate", "text/html", address}}, Content: atomContent{"html", n.DescriptionHTML},
 	}
 	if n.UpdatedAt != nil {
@@ -170,7 +171,8 @@ func (o Options) entry(n *node) atomEntry {
 		}
 	}
 	if source := n.Image.Source(); source != "" {
-		e.Content.HTML = fmt.Sprintf(`<p><a href="%s"><img src="%s" alt="%s"></a></p>`, html.EscapeString(address), html.EscapeString(source), html.EscapeString(n.Name)) + e.Content.HTML
+		e.Content.HTML = fmt.Sprintf(`<p><a href="%s"><img src="%s" alt="%s"></a></p>`, html.EscapeString(address),
+			html.EscapeString(source), html.EscapeString(n.Name)) + e.Content.HTML
 	}
 	for _, t := range n.Tags {
 		e.Categories = append(e.Categories, atomCategory{t.Slug, strings.TrimSpace(t.Name)})

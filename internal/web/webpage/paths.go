@@ -54,7 +54,8 @@ var clientPages = map[string]func(t *language.Gallery) string{
 
 // tabs maps the paths below the page of a user to the operations of their lists.
 var tabs = map[string]string{
-	"": "designs", "designs": "designs", "makes": "makes", "collections": "collections", "likes": "likes", "followers": "followers", "following": "following",
+	"": "designs", "designs": "designs", "makes": "makes", "collections": "collections", "likes": "likes",
+	"followers": "followers", "following": "following",
 }
 
 // formerTabs maps paths below the page of a user on other services to the paths here.
@@ -87,7 +88,8 @@ func (o Options) find(path string) (p page, ok bool) {
 	}
 	switch strings.ToLower(first) {
 	case "category":
-		return page{kind: categoryPage, operation: "category", variables: map[string]any{"slug": rest}, paged: true}, rest != "" && !strings.Contains(rest, "/")
+		return page{kind: categoryPage, operation: "category", variables: map[string]any{"slug": rest}, paged: true},
+			rest != "" && !strings.Contains(rest, "/")
 	case "legal":
 		return page{kind: legalPage, name: rest}, true
 	case "thing", "make", "collection":
@@ -126,7 +128,8 @@ func object(noun, key, rest string) (p page, ok bool) {
 	case "make":
 		return page{kind: makePage, operation: "make", variables: map[string]any{"id": id(key)}}, rest == ""
 	case "collection":
-		return page{kind: collectionPage, operation: "collection", variables: map[string]any{"id": id(key)}, paged: true}, rest == ""
+		return page{kind: collectionPage, operation: "collection", variables: map[string]any{"id": id(key)}, paged: true},
+			rest == ""
 	}
 	return page{}, false
 }
@@ -146,7 +149,8 @@ func ofUser(name, rest string) (p page, ok bool) {
 		return page{kind: clientPage, title: func(t *language.Gallery) string { return t.Drafts }}, true
 	}
 	operation, ok := tabs[rest]
-	return page{kind: userPage, operation: operation, variables: map[string]any{"name": name}, paged: true, name: name, tab: rest}, ok
+	return page{kind: userPage, operation: operation, variables: map[string]any{"name": name}, paged: true, name: name,
+		tab: rest}, ok
 }
 
 // to returns a redirect to a path. path is not escaped.

@@ -86,7 +86,8 @@ func (o Options) model(v *view) *model3D {
 	n := v.Of
 	address := o.BaseURL + v.Path
 	m := &model3D{
-		Context: "https://schema.org", Type: "3DModel", ID: address, URL: address, Name: n.Name, Description: v.Description, Image: n.Image.Source(),
+		Context: "https://schema.org", Type: "3DModel", ID: address, URL: address, Name: n.Name, Description: v.Description,
+		Image:     n.Image.Source(),
 		Author:    ldPerson{"Person", n.Creator.DisplayName(), o.BaseURL + "/" + n.Creator.Username},
 		Published: n.PublishedAt, Modified: n.UpdatedAt, License: n.License.URL, Friendly: !n.IsNSFW,
 		Statistics: []ldStatistic{
@@ -107,7 +108,8 @@ func (o Options) model(v *view) *model3D {
 	m.Keywords = strings.Join(names, ", ")
 	for _, f := range n.Files {
 		if f.Kind == "MODEL" && len(m.Encoding) < maxEncodings {
-			m.Encoding = append(m.Encoding, ldMedia{"MediaObject", f.Name, f.PublicURL, f.ContentType, strconv.FormatInt(f.Size, 10)})
+			m.Encoding = append(m.Encoding, ldMedia{"MediaObject", f.Name, f.PublicURL, f.ContentType,
+				strconv.FormatInt(f.Size, 10)})
 		}
 	}
 	return m
@@ -120,7 +122,8 @@ const maxEncodings = 20
 const maxDescription = 200
 
 // inline lists the inline elements, which do not separate words.
-var inline = map[string]bool{"a": true, "b": true, "code": true, "del": true, "em": true, "i": true, "span": true, "strong": true, "sub": true, "sup": true}
+var inline = map[string]bool{"a": true, "b": true, "code": true, "del": true, "em": true, "i": true, "span": true,
+	"strong": true, "sub": true, "sup": true}
 
 // firstText returns the beginning of the text of an HTML fragment on one line. It reads only as
 // much of the HTML as it needs.

@@ -35,7 +35,8 @@ func (o Options) NotFound(w http.ResponseWriter, r *http.Request) {
 // IsVisit reports whether a request comes from a person who opens a page in a browser: it has no
 // access token and accepts HTML.
 func IsVisit(r *http.Request) bool {
-	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && !HasToken(r) && strings.Contains(r.Header.Get("Accept"), "text/html")
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && !HasToken(r) &&
+		strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
 // SearchURL returns the path and query of the search page for a person who opens the search of the

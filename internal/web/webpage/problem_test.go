@@ -20,7 +20,8 @@ func TestProblems(t *testing.T) {
 		http.StatusInternalServerError: "Something went wrong", http.StatusServiceUnavailable: "The server is busy",
 	} {
 		o := Options{
-			BaseURL: "https://example.org/models", Site: &Site{Name: "Parts"}, AnonymousRead: true, Reserved: func(string) bool { return true }, Script: func(string) string { return "/gallery.js" },
+			BaseURL: "https://example.org/models", Site: &Site{Name: "Parts"}, AnonymousRead: true,
+			Reserved: func(string) bool { return true }, Script: func(string) string { return "/gallery.js" },
 			Visitor: func(r *http.Request) (*User, *http.Request, error) { return nil, r, nil },
 			Run:     func(context.Context, string, map[string]any) ([]byte, error) { return nil, errors.New("secret") },
 			Explain: func(context.Context, error) (int, *apierror.Error) {
@@ -40,10 +41,13 @@ func TestProblems(t *testing.T) {
 			}
 			w := get()
 			page := w.Body.String()
-			if w.Code != status || w.Header().Get("Retry-After") != "7" || w.Header().Get("Cache-Control") != "private, no-store" || strings.Contains(page, "gallery.js") || strings.Contains(page, "secret") {
+			if w.Code != status || w.Header().Get("Retry-After") != "7" || w.Header().
+				Get("Cache-Control") != "private, no-store" || strings.Contains(page, "gallery.js") ||
+				strings.Contains(page, "secret") {
 				t.Errorf("%d %s: got %d %v\n%s", status, path, w.Code, w.Header(), page)
 			}
-			for _, part := range []string{"<h1>" + title + "</h1>", "The &lt;reason&gt;.", `href="/models/"`, `content="noindex"`} {
+			for _, part := range []string{"<h1>" + title + "</h1>", "The &lt;reason&gt;.", `href="/models/"`,
+				`content="noindex"`} {
 				if !strings.Contains(page, part) {
 					t.Errorf("%d %s: the page lacks %s\n%s", status, path, part, page)
 				}

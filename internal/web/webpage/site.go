@@ -107,14 +107,16 @@ func NewSite(name string, color config.Color, logo, folder string) (*Site, error
 		html := template.HTML(markdown.HTML(string(text)))
 		stem, code, hasCode := strings.Cut(stem, ".")
 		if hasCode && !slices.ContainsFunc(language.All, func(t *language.Texts) bool { return t.Code == code }) {
-			return nil, fmt.Errorf("--site-folder: %s: %q is not the code of a language of the gallery: use %s", entry.Name(), code, codes())
+			return nil, fmt.Errorf("--site-folder: %s: %q is not the code of a language of the gallery: use %s", entry.Name(),
+				code, codes())
 		}
 		if stem == welcomeFile {
 			s.welcome[code] = LegalPage{HTML: html}
 			continue
 		}
 		if !legalName.MatchString(stem) {
-			return nil, fmt.Errorf("--site-folder: %s: the name must be lower-case letters, digits, - and _, because it is part of the URL /legal/NAME", entry.Name())
+			return nil, fmt.Errorf(
+				"--site-folder: %s: the name must be lower-case letters, digits, - and _, because it is part of the URL /legal/NAME", entry.Name())
 		}
 		if byName[stem] == nil {
 			byName[stem] = translations{}

@@ -184,7 +184,8 @@ func (o Options) serveRobots(w http.ResponseWriter) {
 	// The longest matching rule applies. So searches by words alone are allowed, and searches with
 	// other parameters are not.
 	b.WriteString("Allow: " + base + "/explore?q=\n")
-	for _, path := range []string{"/explore?", "/explore?q=*&", "/feed.xml?", "/login/", "/signin?", "/api/", "/download:"} {
+	for _, path := range []string{"/explore?", "/explore?q=*&", "/feed.xml?", "/login/", "/signin?", "/api/",
+		"/download:"} {
 		b.WriteString("Disallow: " + base + path + "\n")
 	}
 	b.WriteString("\nSitemap: " + o.BaseURL + sitemapPath + "\n")

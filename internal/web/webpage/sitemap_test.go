@@ -34,7 +34,8 @@ func (n parts) Part(_ context.Context, size int, part SitemapPart) (found []Site
 func TestSitemapIndex(t *testing.T) {
 	const base = "https://example.org/models"
 	o := Options{
-		BaseURL: base, AnonymousRead: true, Reserved: func(string) bool { return true }, Sitemap: parts(1_600), urlsPerSitemap: 600,
+		BaseURL: base, AnonymousRead: true, Reserved: func(string) bool { return true }, Sitemap: parts(1_600),
+		urlsPerSitemap: 600,
 		Run: func(context.Context, string, map[string]any) ([]byte, error) {
 			return []byte(`{"categories": []}`), nil
 		},
@@ -66,7 +67,8 @@ func TestSitemapIndex(t *testing.T) {
 		return append(document.Locations, document.Sitemaps...)
 	}
 	index := get("/sitemap.xml", 200)
-	want := []string{base + "/sitemap.xml?part=pages-0", base + "/sitemap.xml?part=things-0", base + "/sitemap.xml?part=things-1", base + "/sitemap.xml?part=things-2"}
+	want := []string{base + "/sitemap.xml?part=pages-0", base + "/sitemap.xml?part=things-0",
+		base + "/sitemap.xml?part=things-1", base + "/sitemap.xml?part=things-2"}
 	if !slices.Equal(index, want) {
 		t.Errorf("the index is %v, want %v", index, want)
 	}
@@ -90,7 +92,8 @@ func TestSitemapIndex(t *testing.T) {
 func TestFirstText(t *testing.T) {
 	long := strings.Repeat("word ", 100)
 	for source, want := range map[string]string{
-		"<p>A <em>slim</em> vase.</p>\n<p>Print it.</p>": "A slim vase. Print it.", "": "", "<ul><li>one</li><li>two</li></ul>": "one two", "a &lt;b&gt; &amp; c": "a <b> & c",
+		"<p>A <em>slim</em> vase.</p>\n<p>Print it.</p>": "A slim vase. Print it.", "": "",
+		"<ul><li>one</li><li>two</li></ul>": "one two", "a &lt;b&gt; &amp; c": "a <b> & c",
 		"<p>" + long + "</p>": strings.TrimSpace(strings.Repeat("word ", 39)) + "…",
 	} {
 		if got := firstText(source); got != want {

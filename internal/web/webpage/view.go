@@ -199,7 +199,8 @@ func (v *view) HasScript() bool { return v.Kind != legalPage && v.Kind != proble
 
 // IsAbridged reports whether the client shows more on the page than the HTML of the server has.
 func (v *view) IsAbridged() bool {
-	return slices.Contains([]kind{explorePage, thingPage, makePage, collectionPage, tagPage, categoryPage, userPage}, v.Kind)
+	return slices.Contains([]kind{explorePage, thingPage, makePage, collectionPage, tagPage, categoryPage, userPage},
+		v.Kind)
 }
 
 // card is an entry of a list as the template shows it.
@@ -220,7 +221,8 @@ func (v *view) Cards(l *list) []card {
 	hasTop := v.Featured == nil || len(v.Featured.Nodes) == 0 || l == v.Featured
 	cards := make([]card, len(l.Nodes))
 	for i := range l.Nodes {
-		cards[i] = card{node: &l.Nodes[i], Base: v.Base, By: v.T().By, IsAtTop: hasTop && i < cardsAtTop, IsFirst: hasTop && i == 0}
+		cards[i] = card{node: &l.Nodes[i], Base: v.Base, By: v.T().By, IsAtTop: hasTop && i < cardsAtTop, IsFirst: hasTop &&
+			i == 0}
 	}
 	return cards
 }
@@ -233,7 +235,8 @@ type link struct {
 // Tabs returns the lists on the page of a user.
 func (v *view) Tabs() []link {
 	t := v.T()
-	return []link{{t.Things, "designs"}, {t.Makes, "makes"}, {t.Collections, "collections"}, {t.Likes, "likes"}, {t.Followers, "followers"}, {t.Following, "following"}}
+	return []link{{t.Things, "designs"}, {t.Makes, "makes"}, {t.Collections, "collections"}, {t.Likes, "likes"},
+		{t.Followers, "followers"}, {t.Following, "following"}}
 }
 
 // translate replaces the names of categories with those in the language of the visitor.

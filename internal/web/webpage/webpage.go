@@ -117,9 +117,11 @@ func (o Options) Serves(r *http.Request) bool {
 	return ok
 }
 
-var shell = template.Must(template.New("shell").Funcs(template.FuncMap{"fill": language.Fill, "size": filesize.Format, "path": url.PathEscape, "safe": func(html string) template.HTML {
-	return template.HTML(html) // sanitized by the schema
-}}).Parse(shellHTML))
+var shell = template.Must(template.New("shell").
+	Funcs(template.FuncMap{"fill": language.Fill, "size": filesize.Format, "path": url.PathEscape,
+		"safe": func(html string) template.HTML {
+			return template.HTML(html) // sanitized by the schema
+		}}).Parse(shellHTML))
 
 // Handler serves the requests for which [Options.Serves] returns true.
 func Handler(o Options) http.Handler {
@@ -310,9 +312,12 @@ func (o Options) newView(r *http.Request, k kind, visitor *User) *view {
 	t := language.Of(r)
 	base := pages.BasePath(o.BaseURL)
 	v := &view{
-		Kind: k, Lang: t, Scheme: pages.Scheme(r), Base: base, BaseURL: o.BaseURL, Nonce: rand.Text(), Site: o.Site, Theme: o.Site.Theme(), Styles: template.CSS(o.Styles), Script: base + o.Script(t.Code), Icon: base + o.Icon, Of: new(node),
+		Kind: k, Lang: t, Scheme: pages.Scheme(r), Base: base, BaseURL: o.BaseURL, Nonce: rand.Text(), Site: o.Site,
+		Theme: o.Site.Theme(), Styles: template.CSS(o.Styles), Script: base + o.Script(t.Code), Icon: base + o.Icon,
+		Of: new(node),
 		Config: clientConfig{
-			Name: o.Site.Name, Accent: o.Site.Color.String(), BaseURL: o.BaseURL, User: visitor, AnonymousRead: o.AnonymousRead, Registration: o.Registration, UploadLimit: o.UploadLimit,
+			Name: o.Site.Name, Accent: o.Site.Color.String(), BaseURL: o.BaseURL, User: visitor, AnonymousRead: o.AnonymousRead,
+			Registration: o.Registration, UploadLimit: o.UploadLimit,
 			Locale: t.Code, Languages: languages, Welcome: o.Site.Welcome(t.Code), Legal: []link{},
 		},
 	}
@@ -338,8 +343,10 @@ func (o Options) write(w http.ResponseWriter, r *http.Request, status int, v *vi
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-"+v.Nonce+"'; style-src 'nonce-"+v.Nonce+"'; img-src 'self' "+origin(o.BaseURL)+
-		" blob: data:; connect-src 'self'; font-src 'self'; frame-src 'self'; worker-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy",
+		"default-src 'none'; script-src 'nonce-"+v.Nonce+"'; style-src 'nonce-"+v.Nonce+"'; img-src 'self' "+origin(
+			o.BaseURL)+
+			" blob: data:; connect-src 'self'; font-src 'self'; frame-src 'self'; worker-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")

@@ -26,12 +26,14 @@ func Each(t *testing.T, test func(t *testing.T, s *catalogue.Catalogue, ada auth
 // EachDuring is [Each] with a function that is called in each transaction that stores jobs.
 func EachDuring(t *testing.T, during func(), test func(t *testing.T, s *catalogue.Catalogue, ada auth.Caller)) {
 	modelstest.EachEngine(t, func(t *testing.T, db *models.DB, b *bucket.Bucket) {
-		s := catalogue.New(db, b, catalogue.Options{Options: modelstest.Options}, func(context.Context, bun.Tx, models.Work) error {
-			during()
-			return nil
-		})
+		s := catalogue.New(db, b, catalogue.Options{Options: modelstest.Options},
+			func(context.Context, bun.Tx, models.Work) error {
+				during()
+				return nil
+			})
 		test(t, s, NewUser(t, s, "ada"))
-		_, err := s.Fsck.Check(t.Context(), fsck.Options{Rehash: true, ObjectsOnly: true}, func(p fsck.Problem) { t.Error(p) })
+		_, err := s.Fsck.Check(t.Context(), fsck.Options{Rehash: true, ObjectsOnly: true},
+			func(p fsck.Problem) { t.Error(p) })
 		if err != nil {
 			t.Error(err)
 		}
@@ -51,7 +53,8 @@ func Published(t *testing.T, s *catalogue.Catalogue, owner auth.Caller) (*models
 }
 
 // Beside is [databasetest.Beside] on the database of a catalogue.
-func Beside(t *testing.T, s *catalogue.Catalogue, hold func(ctx context.Context, tx bun.Tx) error, acts ...func() error) error {
+func Beside(t *testing.T, s *catalogue.Catalogue, hold func(ctx context.Context, tx bun.Tx) error,
+	acts ...func() error) error {
 	t.Helper()
 	return databasetest.Beside(t.Context(), s.DB.DB, hold, acts...)
 }

@@ -20,7 +20,8 @@ import (
 )
 
 // algorithms are those of the header Upload-Checksum.
-var algorithms = map[string]func() hash.Hash{"md5": md5.New, "sha1": sha1.New, "sha256": sha256.New, "sha512": sha512.New}
+var algorithms = map[string]func() hash.Hash{"md5": md5.New, "sha1": sha1.New, "sha256": sha256.New,
+	"sha512": sha512.New}
 
 const algorithmNames = "md5,sha1,sha256,sha512"
 
@@ -44,7 +45,8 @@ func withChecksum(r *http.Request) (*http.Request, error) {
 		create, ok := algorithms[strings.ToLower(name)]
 		want, err := base64.StdEncoding.DecodeString(strings.TrimSpace(sum))
 		if !ok || err != nil {
-			return r, &models.Error{Code: models.BadInput, Field: "Upload-Checksum", Message: "Upload-Checksum: must be one of " + algorithmNames + ", a space and the checksum in Base64"}
+			return r, &models.Error{Code: models.BadInput, Field: "Upload-Checksum",
+				Message: "Upload-Checksum: must be one of " + algorithmNames + ", a space and the checksum in Base64"}
 		}
 		c = &checksum{create(), want, r.ContentLength, handler.NewError("ERR_CHECKSUM_MISMATCH",
 			"the checksum of the request does not match its body: no byte was stored", checksumMismatch)}

@@ -55,7 +55,8 @@ func New(t testing.TB) *Issuer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := &Issuer{ClientID: "meshyard", Secret: "secret of " + rand.Text(), key: key, codes: make(map[string]url.Values), access: make(map[string]Claims)}
+	i := &Issuer{ClientID: "meshyard", Secret: "secret of " + rand.Text(), key: key, codes: make(map[string]url.Values),
+		access: make(map[string]Claims)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", i.describe)
 	mux.HandleFunc("GET /keys", i.keys)
@@ -92,9 +93,11 @@ func (i *Issuer) describe(w http.ResponseWriter, _ *http.Request) {
 		userInfo = i.URL + "/userinfo"
 	}
 	_ = json.NewEncoder(w).Encode(map[string]any{
-		"issuer": i.URL, "authorization_endpoint": i.URL + "/authorize", "token_endpoint": i.URL + "/token", "jwks_uri": i.URL + "/keys",
+		"issuer": i.URL, "authorization_endpoint": i.URL + "/authorize", "token_endpoint": i.URL + "/token",
+		"jwks_uri":                              i.URL + "/keys",
 		"userinfo_endpoint":                     userInfo,
-		"id_token_signing_alg_values_supported": []string{"RS256"}, "response_types_supported": []string{"code"}, "subject_types_supported": []string{"public"},
+		"id_token_signing_alg_values_supported": []string{"RS256"}, "response_types_supported": []string{"code"},
+		"subject_types_supported": []string{"public"},
 	})
 }
 
@@ -115,26 +118,30 @@ func (i *Issuer) keys(w http.ResponseWriter, _ *http.Request) {
 	}
 	_ = json.NewEncoder(w).Encode(map[string]any{"keys": []any{map[string]string{
 		"kty": "RSA", "alg": "RS256", "use": "sig", "kid": keyID,
-		"n": base64.RawURLEncoding.EncodeToString(i.key.N.Bytes()), "e": base64.RawURLEncoding.EncodeToString(big.NewInt(int64(i.key.E)).Bytes()),
+		"n": base64.RawURLEncoding.EncodeToString(i.key.N.Bytes()),
+		"e": base64.RawURLEncoding.EncodeToString(big.NewInt(int64(i.key.E)).Bytes()),
 	}}})
 }
 
 func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	if q.Get("client_id") != i.ClientID || q.Get("state") == "" || q.Get("nonce") == "" || q.Get("code_challenge_method") != "S256" || q.Get("response_type") != "code" {
+	if q.Get("client_id") != i.ClientID || q.Get("state") == "" || q.Get("nonce") == "" ||
+		q.Get("code_challenge_method") != "S256" || q.Get("response_type") != "code" {
 		http.Error(w, "invalid request", http.StatusBadRequest)
 		return
 	}
 	if i.RequiredLogin != "" && r.PostFormValue("login") != i.RequiredLogin {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = io.WriteString(w, `<!doctype html><title>Provider</title><form method="post"><input id="login" name="login" autofocus><button>Sign in</button></form>`)
+		_, _ = io.WriteString(w,
+			`<!doctype html><title>Provider</title><form method="post"><input id="login" name="login" autofocus><button>Sign in</button></form>`)
 		return
 	}
 	code := rand.Text()
 	i.mu.Lock()
 	i.codes[code] = q
 	i.mu.Unlock()
-	http.Redirect(w, r, oauth.ResponseURI(q.Get("redirect_uri"), false, [2]string{"code", code}, [2]string{"state", q.Get("state")}), http.StatusFound)
+	http.Redirect(w, r, oauth.ResponseURI(q.Get("redirect_uri"), false, [2]string{"code", code},
+		[2]string{"state", q.Get("state")}), http.StatusFound)
 }
 
 func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
@@ -147,7 +154,8 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	i.mu.Unlock()
 	id, secret, _ := r.BasicAuth()
 	secret, _ = url.QueryUnescape(secret)
-	if asked == nil || id != i.ClientID || secret != i.Secret || !oauth.MatchesChallenge(r.FormValue("code_verifier"), asked.Get("code_challenge")) || r.FormValue("redirect_uri") != asked.Get("redirect_uri") {
+	if asked == nil || id != i.ClientID || secret != i.Secret || !oauth.MatchesChallenge(r.FormValue("code_verifier"),
+		asked.Get("code_challenge")) || r.FormValue("redirect_uri") != asked.Get("redirect_uri") {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusBadRequest)
 		_, _ = io.WriteString(w, `{"error":"invalid_grant"}`)
@@ -157,7 +165,8 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 		claims["nonce"] = asked.Get("nonce")
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]any{"access_token": access, "token_type": "Bearer", "id_token": i.Sign(claims)})
+	_ = json.NewEncoder(w).
+		Encode(map[string]any{"access_token": access, "token_type": "Bearer", "id_token": i.Sign(claims)})
 }
 
 // userInfo responds with the claims for an access token, or with an error if there are none.

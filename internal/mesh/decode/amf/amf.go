@@ -35,7 +35,10 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 		// The specification allows one file in the archive, whose name does not matter then. Others are
 		// ignored, such as the metadata that macOS adds, whose names have the same extension.
 		c.Files = slices.DeleteFunc(c.Files, isMetadata)
-		i := slices.IndexFunc(c.Files, func(f *zip.File) bool { return len(c.Files) == 1 || strings.EqualFold(path.Ext(f.Name), ".amf") })
+		i := slices.IndexFunc(c.Files, func(f *zip.File) bool {
+			return len(c.Files) == 1 ||
+				strings.EqualFold(path.Ext(f.Name), ".amf")
+		})
 		if i < 0 {
 			return nil, mesh.Errorf(mesh.Malformed, "The ZIP archive has no AMF file.")
 		}
@@ -44,8 +47,9 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 		}
 		place = textscan.Quote([]byte(c.Files[i].Name)) + " in the AMF file"
 	}
-	a := file{Scanner: xmlscan.NewScanner(r, place, limits.Depth), limits: limits, objects: map[string]*object{}, constellations: map[string]*object{},
-		materials: map[string]optionalColor{}}
+	a := file{Scanner: xmlscan.NewScanner(r, place, limits.Depth), limits: limits, objects: map[string]*object{},
+		constellations: map[string]*object{},
+		materials:      map[string]optionalColor{}}
 	if err := a.read(); err != nil {
 		return nil, err
 	}
@@ -114,7 +118,8 @@ func (c optionalColor) or(other optionalColor) optionalColor {
 
 // units are the AMF units in millimeters. The default is the millimeter, which some programs
 // abbreviate.
-var units = map[string]float64{"": 1, "micron": 0.001, "millimeter": 1, "mm": 1, "inch": 25.4, "feet": 304.8, "meter": 1000}
+var units = map[string]float64{"": 1, "micron": 0.001, "millimeter": 1, "mm": 1, "inch": 25.4, "feet": 304.8,
+	"meter": 1000}
 
 func (a *file) read() error {
 	if err := a.Next(); err != nil {
@@ -149,7 +154,8 @@ func (a *file) mesh(ctx context.Context) (*mesh.Mesh, error) {
 		for _, l := range o.references {
 			to := cmp.Or(a.objects[l.id], a.constellations[l.id])
 			if to == nil {
-				return nil, mesh.Errorf(mesh.Malformed, "A constellation of the AMF file uses object %s, which does not exist.", textscan.Quote([]byte(l.id)))
+				return nil, mesh.Errorf(mesh.Malformed, "A constellation of the AMF file uses object %s, which does not exist.",
+					textscan.Quote([]byte(l.id)))
 			}
 			to.used = true
 			o.Instances = append(o.Instances, geometry.Instance{Object: &to.Object, Transform: l.at})

@@ -19,16 +19,21 @@ func TestAMFSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, file := range map[string][]byte{"plain": b, "zipped": decodetest.ZIP(t, map[string]string{"a.txt": "", "A.AMF": string(b)}),
-		"zipped on macOS":              decodetest.ZIP(t, map[string]string{"__MACOSX/._a.amf": "\x00\x05\x16\x07", "a.amf": string(b)}),
-		"zipped on macOS, of any name": decodetest.ZIP(t, map[string]string{"._model": "\x00\x05\x16\x07", "model": string(b)}),
-		"zipped, of any name":          decodetest.ZIP(t, map[string]string{"model": string(b)}), "mm": bytes.Replace(b, []byte("<amf>"), []byte(`<amf unit="mm">`), 1)} {
+	for name, file := range map[string][]byte{"plain": b,
+		"zipped": decodetest.ZIP(t, map[string]string{"a.txt": "", "A.AMF": string(b)}),
+		"zipped on macOS": decodetest.ZIP(t, map[string]string{"__MACOSX/._a.amf": "\x00\x05\x16\x07",
+			"a.amf": string(b)}),
+		"zipped on macOS, of any name": decodetest.ZIP(t, map[string]string{"._model": "\x00\x05\x16\x07",
+			"model": string(b)}),
+		"zipped, of any name": decodetest.ZIP(t, map[string]string{"model": string(b)}),
+		"mm":                  bytes.Replace(b, []byte("<amf>"), []byte(`<amf unit="mm">`), 1)} {
 		m, err := decodetest.Decode(t, Decode, file)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		want := mesh.Box{Min: [3]float64{-0.5, -0.5, 0}, Max: [3]float64{1, 0.5, 4}}
-		if m.Triangles() != 4 || m.Vertices() != 4 || m.Box() != want || m.Unit != 1 || m.Colors != nil || m.Format != mesh.AMF {
+		if m.Triangles() != 4 || m.Vertices() != 4 || m.Box() != want || m.Unit != 1 || m.Colors != nil ||
+			m.Format != mesh.AMF {
 			t.Errorf("%s: got %d triangles, %d vertices in %v", name, m.Triangles(), m.Vertices(), m.Box())
 		}
 	}
@@ -40,7 +45,8 @@ func objectAMF(id int, object, vertex, volume, triangle string) string {
 	for _, p := range [][2]int{{0, 0}, {1, 0}, {0, 2}} {
 		text += fmt.Sprintf("<vertex>%s<coordinates><x>%d</x><y> %d\n</y><z>0</z></coordinates></vertex>", vertex, p[0], p[1])
 	}
-	return text + fmt.Sprintf(`</vertices><volume materialid="7">%s<triangle>%s<v1>0</v1><v2>1</v2><v3>2</v3></triangle></volume></mesh></object>`,
+	return text + fmt.Sprintf(
+		`</vertices><volume materialid="7">%s<triangle>%s<v1>0</v1><v2>1</v2><v3>2</v3></triangle></volume></mesh></object>`,
 		volume, triangle)
 }
 
@@ -61,7 +67,8 @@ func TestAMFColors(t *testing.T) {
 		{"no formulas", objectAMF(1, "", "", "", "<color><r>x*0.1</r><g>0</g><b>0</b></color>"), yellow, "ffff00ff"},
 		{"a material with a name", strings.Replace(objectAMF(1, "", "", "", ""), `materialid="7"`, `materialid="a b"`, 1),
 			strings.Replace(yellow, `id="7"`, `id="a b"`, 1), "ffff00ff"},
-		{"a material without an id", strings.Replace(objectAMF(1, "", "", "", ""), ` materialid="7"`, "", 1), strings.Replace(yellow, ` id="7"`, "", 1), ""},
+		{"a material without an id", strings.Replace(objectAMF(1, "", "", "", ""), ` materialid="7"`, "", 1),
+			strings.Replace(yellow, ` id="7"`, "", 1), ""},
 		{"none", objectAMF(1, "", "", "", ""), "", ""},
 	} {
 		m := decodetest.DecodeText(t, Decode, "<amf>"+c.object+c.material+"</amf>")
@@ -73,7 +80,8 @@ func TestAMFColors(t *testing.T) {
 
 func TestAMFConstellation(t *testing.T) {
 	objects := objectAMF(1, "", "", "", "") + objectAMF(2, "", "", "", "")
-	text := `<AMF unit="inch">` + objects + `<constellation id="3"><instance objectid="1"><deltax>10</deltax><rz>90</rz></instance>` +
+	text := `<AMF unit="inch">` + objects +
+		`<constellation id="3"><instance objectid="1"><deltax>10</deltax><rz>90</rz></instance>` +
 		`<instance objectid="1"><deltaz>1</deltaz><rx>90</rx><ry>90</ry></instance></constellation></AMF>`
 	m := decodetest.DecodeText(t, Decode, text)
 	var got []float32
@@ -95,7 +103,8 @@ func TestAMFConstellation(t *testing.T) {
 func TestAMFNames(t *testing.T) {
 	object := strings.Replace(objectAMF(0, "", "", "", ""), `id="0"`, `id="a"`, 1)
 	unnamed := strings.Replace(objectAMF(0, "", "", "", ""), ` id="0"`, "", 1)
-	m := decodetest.DecodeText(t, Decode, "<amf>"+object+unnamed+unnamed+`<constellation><instance objectid="a"><deltaz>5</deltaz></instance></constellation></amf>`)
+	m := decodetest.DecodeText(t, Decode,
+		"<amf>"+object+unnamed+unnamed+`<constellation><instance objectid="a"><deltaz>5</deltaz></instance></constellation></amf>`)
 	want := mesh.Box{Max: [3]float64{1, 2, 5}}
 	if m.Triangles() != 3 || m.Box() != want {
 		t.Errorf("got %d triangles in %v, want 3 in %v", m.Triangles(), m.Box(), want)
@@ -164,10 +173,14 @@ func TestAMFMalformed(t *testing.T) {
 	}
 	limits := mesh.Limits{Bytes: 1 << 20, Inflated: 1 << 20, Triangles: 1, Depth: 9, Elements: 3}
 	for _, c := range []struct{ text, message string }{
-		{strings.Replace(sound, "</volume>", "<triangle><v1>0</v1><v2>1</v2><v3>2</v3></triangle></volume>", 1), "too many triangles: at most 1 are supported"},
-		{strings.Replace(sound, "</vertices>", "<vertex><coordinates><x>1</x><y>1</y><z>1</z></coordinates></vertex></vertices>", 1), "too many vertices: at most 3 are supported"},
+		{strings.Replace(sound, "</volume>", "<triangle><v1>0</v1><v2>1</v2><v3>2</v3></triangle></volume>", 1),
+			"too many triangles: at most 1 are supported"},
+		{strings.Replace(sound, "</vertices>",
+			"<vertex><coordinates><x>1</x><y>1</y><z>1</z></coordinates></vertex></vertices>", 1),
+			"too many vertices: at most 3 are supported"},
 		{"<amf>" + object + constellation(2, 1) + constellation(3, 1) + "</amf>", "more than 3 objects"},
-		{"<amf>" + object + `<constellation id="2"><instance objectid="1"/><instance objectid="1"/></constellation></amf>`, "more than 3 objects"},
+		{"<amf>" + object + `<constellation id="2"><instance objectid="1"/><instance objectid="1"/></constellation></amf>`,
+			"more than 3 objects"},
 	} {
 		_, err := Decode(context.Background(), decodetest.Source([]byte(c.text)), limits, nil)
 		decodetest.CheckError(t, err, mesh.TooLarge, c.message)
@@ -175,7 +188,8 @@ func TestAMFMalformed(t *testing.T) {
 }
 
 func FuzzAMF(f *testing.F) {
-	f.Add([]byte(`<amf unit="inch">` + objectAMF(1, colorAMF(1, 0, 0), "", "", "") + `<material id="7">` + colorAMF(0, 0, 1) +
+	f.Add([]byte(`<amf unit="inch">` + objectAMF(1, colorAMF(1, 0, 0), "", "", "") + `<material id="7">` +
+		colorAMF(0, 0, 1) +
 		`</material><constellation id="2"><instance objectid="1"><deltax>1</deltax><rz>90</rz></instance></constellation></amf>`))
 	decodetest.Fuzz(f, "amf", Decode)
 }

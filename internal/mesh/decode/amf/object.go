@@ -12,7 +12,8 @@ import (
 // countElement counts an element towards Limits.Elements.
 func (a *file) countElement() error {
 	if a.elements++; a.elements > a.limits.Elements {
-		return mesh.Errorf(mesh.TooLarge, "The AMF file has more than %d objects, volumes, instances and materials.", a.limits.Elements)
+		return mesh.Errorf(mesh.TooLarge, "The AMF file has more than %d objects, volumes, instances and materials.",
+			a.limits.Elements)
 	}
 	return nil
 }
@@ -81,7 +82,8 @@ func (a *file) shape(o *object) error {
 
 func (a *file) vertex(o *object) error {
 	if a.vertices++; a.vertices > 3*a.limits.Triangles {
-		return mesh.Errorf(mesh.TooLarge, "The AMF file has too many vertices: at most %d are supported.", 3*a.limits.Triangles)
+		return mesh.Errorf(mesh.TooLarge, "The AMF file has too many vertices: at most %d are supported.",
+			3*a.limits.Triangles)
 	}
 	vertex := len(o.Shape.Vertices) / 3
 	var p [3]float64
@@ -139,7 +141,8 @@ func axisIndex(name []byte, prefix string) int {
 
 func (a *file) triangle(o *object) error {
 	if a.triangles++; a.triangles > a.limits.Triangles {
-		return mesh.Errorf(mesh.TooLarge, "The AMF file has too many triangles: at most %d are supported.", a.limits.Triangles)
+		return mesh.Errorf(mesh.TooLarge, "The AMF file has too many triangles: at most %d are supported.",
+			a.limits.Triangles)
 	}
 	corners := [3]int64{-1, -1, -1}
 	index := o.Shape.Triangles()
@@ -170,7 +173,8 @@ func (a *file) triangle(o *object) error {
 	known := int64(len(o.Shape.Vertices) / 3)
 	for i, v := range corners {
 		if v < 0 || v >= known {
-			return a.Errorf(mesh.Malformed, "has a triangle with vertex v%d=%d, where the mesh has %d vertices, counted from 0", i+1, v, known)
+			return a.Errorf(mesh.Malformed, "has a triangle with vertex v%d=%d, where the mesh has %d vertices, counted from 0",
+				i+1, v, known)
 		}
 		o.Shape.Corners = append(o.Shape.Corners, uint32(v))
 	}

@@ -57,7 +57,8 @@ func CheckMesh(t testing.TB, m *mesh.Mesh) {
 	last := -1
 	for _, p := range m.Patches {
 		if p.Triangle <= last || p.Triangle >= m.Triangles() || p.Texture == nil || p.Texture.Image == nil {
-			t.Fatalf("patch of triangle %d after %d, of %d triangles, with the texture %v", p.Triangle, last, m.Triangles(), p.Texture)
+			t.Fatalf("patch of triangle %d after %d, of %d triangles, with the texture %v", p.Triangle, last, m.Triangles(),
+				p.Texture)
 		}
 		last = p.Triangle
 	}
@@ -89,14 +90,16 @@ func DataFolder(t testing.TB) string {
 }
 
 // fuzzLimits are small, so that exceeding them is found fast.
-var fuzzLimits = mesh.Limits{Bytes: 1 << 20, Inflated: 1 << 20, Triangles: 1000, Textures: 1 << 20, Depth: 16, Elements: 200}
+var fuzzLimits = mesh.Limits{Bytes: 1 << 20, Inflated: 1 << 20, Triangles: 1000, Textures: 1 << 20, Depth: 16,
+	Elements: 200}
 
 // Fuzz checks that a decoder returns a valid mesh or a *mesh.Error for any input. The seeds are the
 // small test files with the given extension.
 func Fuzz(f *testing.F, format string, read Decoder) {
 	dirs := []string{"../../../../testdata/meshes"}
 	if dir := os.Getenv("MESHYARD_TEST_DATA"); dir != "" {
-		dirs = append(dirs, filepath.Join(dir, "malformed"), filepath.Join(dir, "meshes", format), filepath.Join(dir, "meshes", "other"))
+		dirs = append(dirs, filepath.Join(dir, "malformed"), filepath.Join(dir, "meshes", format),
+			filepath.Join(dir, "meshes", "other"))
 	}
 	for _, dir := range dirs {
 		names, err := filepath.Glob(filepath.Join(dir, "*."+format))

@@ -116,7 +116,8 @@ func (d *decoder) attributeHeader(a *attribute) error {
 	case a.Type == 0 || int(a.Type) >= len(sizes) || a.Width == 0:
 		return d.malformed("has an attribute of an unknown type")
 	case a.wanted && (a.Width > 4 || a.Type > Uint32 && a.Type != Float32):
-		return mesh.Errorf(mesh.Unsupported, "has an attribute of %d components of the type %d, which is not supported", a.Width, a.Type)
+		return mesh.Errorf(mesh.Unsupported, "has an attribute of %d components of the type %d, which is not supported",
+			a.Width, a.Type)
 	}
 	return nil
 }

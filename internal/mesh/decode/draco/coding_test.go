@@ -54,7 +54,8 @@ func TestByHand(t *testing.T) {
 // TestTooManySymbols checks that the number of symbols is limited, because they take far more
 // memory than bytes.
 func TestTooManySymbols(t *testing.T) {
-	for count, want := range map[uint64]string{1 << 18: "has symbols whose probabilities are too small", 1<<18 + 1: "has too many symbols"} {
+	for count, want := range map[uint64]string{1 << 18: "has symbols whose probabilities are too small",
+		1<<18 + 1: "has too many symbols"} {
 		file := slices.Concat(
 			[]byte("DRACO\x02\x02\x01\x00\x00\x00"), // triangles, sequential
 			[]byte{1, 3, 0, 0},                      // 1 triangle, 3 points, coded indices, tags

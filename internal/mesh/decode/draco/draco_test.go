@@ -171,7 +171,8 @@ func checkAttributes(t *testing.T, m *draco.Mesh, points [][3]float64, most floa
 		x := p[0] - 4*copies
 		coords := m.Attributes[idCoords]
 		charts[i] = math.Round((float(coords, 2*i) - x) / 4)
-		if u, v := float(coords, 2*i)-4*charts[i], float(coords, 2*i+1); math.Abs(u-x) > 2*most || math.Abs(v-p[2]) > 2*most || charts[i] < 0 || charts[i] > 1 {
+		if u, v := float(coords, 2*i)-4*charts[i], float(coords, 2*i+1); math.Abs(u-x) > 2*most ||
+			math.Abs(v-p[2]) > 2*most || charts[i] < 0 || charts[i] > 1 {
 			t.Fatalf("got the texture coordinates %v %v in the chart %v at %v", u, v, charts[i], p)
 		}
 		color := []byte{byte(x * 80), byte(p[1] * 80), byte(p[2] * 80), 255}
@@ -205,9 +206,11 @@ func checkAttributes(t *testing.T, m *draco.Mesh, points [][3]float64, most floa
 
 // TestSkip checks that an attribute has the same values if others are skipped.
 func TestSkip(t *testing.T) {
-	for _, name := range []string{"sequential.drc", "standard_attributes.drc", "single_connectivity.drc", "valence_attributes.drc"} {
+	for _, name := range []string{"sequential.drc", "standard_attributes.drc", "single_connectivity.drc",
+		"valence_attributes.drc"} {
 		b := read(t, name)
-		all, err := draco.Decode(context.Background(), b, []uint32{idPosition, idCoords, idColor, idJoints, idWeights}, limits())
+		all, err := draco.Decode(context.Background(), b, []uint32{idPosition, idCoords, idColor, idJoints, idWeights},
+			limits())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,7 +219,8 @@ func TestSkip(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := m.Attributes[id]; len(m.Attributes) != 1 || !bytes.Equal(got.Values, want.Values) || !bytes.Equal(m.Indices, all.Indices) {
+			if got := m.Attributes[id]; len(m.Attributes) != 1 || !bytes.Equal(got.Values, want.Values) ||
+				!bytes.Equal(m.Indices, all.Indices) {
 				t.Errorf("%s: attribute %d differs if the others are skipped", name, id)
 			}
 		}
@@ -225,7 +229,8 @@ func TestSkip(t *testing.T) {
 
 // TestCut checks that each shorter file is malformed.
 func TestCut(t *testing.T) {
-	for _, name := range []string{"sequential.drc", "sequential_exact.drc", "standard.drc", "standard_attributes.drc", "valence.drc"} {
+	for _, name := range []string{"sequential.drc", "sequential_exact.drc", "standard.drc", "standard_attributes.drc",
+		"valence.drc"} {
 		b := read(t, name)
 		id := uint32(idWeights)
 		if !strings.Contains(name, "attributes") && name != "sequential.drc" {
@@ -256,22 +261,33 @@ func TestRefused(t *testing.T) {
 		reason mesh.Reason
 		part   string
 	}{
-		"other data":                {[]byte("OBJ is not Draco"), *limits(), mesh.Malformed, "does not begin with DRACO"},
-		"version 2.1":               {change("standard.drc", 5, 2, 1), *limits(), mesh.Unsupported, "is of version 2.1, and only version 2.2"},
-		"a point cloud":             {change("standard.drc", 7, 0), *limits(), mesh.Unsupported, "point cloud"},
-		"an unknown coding":         {change("standard.drc", 8, 2), *limits(), mesh.Malformed, "unknown coding"},
-		"the predictive traversal":  {change("standard.drc", 11, 1), *limits(), mesh.Unsupported, "predictive edgebreaker"},
-		"an unknown traversal":      {change("standard.drc", 11, 3), *limits(), mesh.Malformed, "unknown kind of edgebreaker"},
-		"many vertices":             {change("standard.drc", 12, 0xFF, 0x7F), *limits(), mesh.Malformed, "more vertices than corners"},
-		"many triangles":            {read(t, "standard.drc"), draco.Limits{Triangles: 287, Bytes: 1 << 24}, mesh.TooLarge, "has 288 triangles, where at most 287 more"},
-		"many triangles, in order":  {read(t, "sequential.drc"), draco.Limits{Triangles: 287, Bytes: 1 << 24}, mesh.TooLarge, "has 288 triangles, where at most 287 more"},
-		"little memory":             {read(t, "standard.drc"), draco.Limits{Triangles: 288, Bytes: 12_000}, mesh.TooLarge, "too much memory"},
-		"little memory, in order":   {read(t, "sequential.drc"), draco.Limits{Triangles: 288, Bytes: 3_000}, mesh.TooLarge, "too much memory"},
-		"many vertices, in order":   {read(t, "sequential.drc"), draco.Limits{Triangles: 58, Bytes: 1 << 24}, mesh.TooLarge, "has 176 vertices, where at most 174 more"},
-		"a vertex that is lost":     {change("sequential_exact.drc", 16, 200), *limits(), mesh.Malformed, "vertex that does not exist"},
-		"a vertex of two fans":      {fans, *limits(), mesh.Malformed, "vertices whose triangles are not adjacent"},
-		"a number without an end":   {change("standard.drc", 12, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF), *limits(), mesh.Malformed, "more than 64 bits"},
-		"a number of too many bits": {change("standard.drc", 12, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F), *limits(), mesh.Malformed, "more than 31 bits"},
+		"other data": {[]byte("OBJ is not Draco"), *limits(), mesh.Malformed, "does not begin with DRACO"},
+		"version 2.1": {change("standard.drc", 5, 2, 1), *limits(), mesh.Unsupported,
+			"is of version 2.1, and only version 2.2"},
+		"a point cloud":            {change("standard.drc", 7, 0), *limits(), mesh.Unsupported, "point cloud"},
+		"an unknown coding":        {change("standard.drc", 8, 2), *limits(), mesh.Malformed, "unknown coding"},
+		"the predictive traversal": {change("standard.drc", 11, 1), *limits(), mesh.Unsupported, "predictive edgebreaker"},
+		"an unknown traversal": {change("standard.drc", 11, 3), *limits(), mesh.Malformed,
+			"unknown kind of edgebreaker"},
+		"many vertices": {change("standard.drc", 12, 0xFF, 0x7F), *limits(), mesh.Malformed,
+			"more vertices than corners"},
+		"many triangles": {read(t, "standard.drc"), draco.Limits{Triangles: 287, Bytes: 1 << 24}, mesh.TooLarge,
+			"has 288 triangles, where at most 287 more"},
+		"many triangles, in order": {read(t, "sequential.drc"), draco.Limits{Triangles: 287, Bytes: 1 << 24}, mesh.TooLarge,
+			"has 288 triangles, where at most 287 more"},
+		"little memory": {read(t, "standard.drc"), draco.Limits{Triangles: 288, Bytes: 12_000}, mesh.TooLarge,
+			"too much memory"},
+		"little memory, in order": {read(t, "sequential.drc"), draco.Limits{Triangles: 288, Bytes: 3_000}, mesh.TooLarge,
+			"too much memory"},
+		"many vertices, in order": {read(t, "sequential.drc"), draco.Limits{Triangles: 58, Bytes: 1 << 24}, mesh.TooLarge,
+			"has 176 vertices, where at most 174 more"},
+		"a vertex that is lost": {change("sequential_exact.drc", 16, 200), *limits(), mesh.Malformed,
+			"vertex that does not exist"},
+		"a vertex of two fans": {fans, *limits(), mesh.Malformed, "vertices whose triangles are not adjacent"},
+		"a number without an end": {change("standard.drc", 12, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
+			0xFF), *limits(), mesh.Malformed, "more than 64 bits"},
+		"a number of too many bits": {change("standard.drc", 12, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F), *limits(), mesh.Malformed,
+			"more than 31 bits"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := draco.Decode(context.Background(), c.file, []uint32{0}, &c.limits)
@@ -320,7 +336,8 @@ func FuzzDecode(f *testing.F) {
 				t.Fatalf("got the index %d of %d points", v, m.Points)
 			}
 		}
-		sizes := map[uint8]int{draco.Int8: 1, draco.Uint8: 1, draco.Int16: 2, draco.Uint16: 2, draco.Int32: 4, draco.Uint32: 4, draco.Float32: 4}
+		sizes := map[uint8]int{draco.Int8: 1, draco.Uint8: 1, draco.Int16: 2, draco.Uint16: 2, draco.Int32: 4,
+			draco.Uint32: 4, draco.Float32: 4}
 		for id, a := range m.Attributes {
 			if want := m.Points * a.Width * sizes[a.Type]; len(a.Values) != want || sizes[a.Type] == 0 {
 				t.Errorf("got %d bytes for attribute %d, want %d", len(a.Values), id, want)

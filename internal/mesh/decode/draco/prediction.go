@@ -61,7 +61,8 @@ func (p *predictor) read() error {
 		p.d.bitDecoder()
 		return p.d.err
 	default:
-		return mesh.Errorf(mesh.Unsupported, "has an attribute with the prediction method %d, which is not supported", p.method)
+		return mesh.Errorf(mesh.Unsupported, "has an attribute with the prediction method %d, which is not supported",
+			p.method)
 	}
 	switch p.transform {
 	case transformWrap:

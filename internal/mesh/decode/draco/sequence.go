@@ -27,7 +27,8 @@ type walker struct {
 
 // newSequence walks over all triangles (Mesh Traversal Sequencer).
 func newSequence(ctx context.Context, t *cornerTable, order uint8) (*sequence, error) {
-	w := walker{&sequence{table: t, corners: make([]int32, 0, len(t.first)), values: make([]int32, len(t.first))}, make([]bool, len(t.vertex)/3)}
+	w := walker{&sequence{table: t, corners: make([]int32, 0, len(t.first)), values: make([]int32, len(t.first))},
+		make([]bool, len(t.vertex)/3)}
 	for v := range w.values {
 		w.values[v] = none
 	}

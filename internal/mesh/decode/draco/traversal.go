@@ -98,7 +98,8 @@ func (v *valenceTraversal) next() topology {
 }
 
 func (v *valenceTraversal) created(t topology, vertices [3]int32) {
-	more := [...][3]int32{topologyC: {0, 1, 1}, topologyS: {0, 1, 1}, topologyL: {1, 2, 1}, topologyR: {1, 1, 2}, topologyE: {2, 2, 2}}[t]
+	more := [...][3]int32{topologyC: {0, 1, 1}, topologyS: {0, 1, 1}, topologyL: {1, 2, 1}, topologyR: {1, 1, 2},
+		topologyE: {2, 2, 2}}[t]
 	for k, vertex := range vertices {
 		v.valences[vertex] += more[k]
 	}

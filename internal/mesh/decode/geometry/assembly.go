@@ -21,7 +21,8 @@ func IndexableLimits(limits mesh.Limits) mesh.Limits {
 // triangles and output vertices. format names the file format in error messages. Assemble calls
 // walk twice: first to find the bounding box and choose m.Origin, then to convert the coordinates.
 // In this way the transformed coordinates are never held in double precision.
-func Assemble(ctx context.Context, format string, m *mesh.Mesh, triangles, outputs int, walk func(visit func(*Shape, Transform) error) error) error {
+func Assemble(ctx context.Context, format string, m *mesh.Mesh, triangles, outputs int,
+	walk func(visit func(*Shape, Transform) error) error) error {
 	var box Bounds
 	painted, patches := false, 0
 	err := walk(func(s *Shape, to Transform) error {

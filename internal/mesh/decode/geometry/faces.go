@@ -47,7 +47,8 @@ func (p *Faces) ReadVertices(count int64, read func(*Bounds) error) error {
 		p.Mesh.Origin, p.Mesh.Positions, p.Mesh.Colors, p.missing = origin, p.Mesh.Positions[:0], p.Mesh.Colors[:0], 0
 	}
 	if p.missing > 0 && p.missing == count {
-		return mesh.Errorf(mesh.Malformed, "None of the %d vertices of the %s file has coordinates that are finite numbers.", count, p.title)
+		return mesh.Errorf(mesh.Malformed, "None of the %d vertices of the %s file has coordinates that are finite numbers.",
+			count, p.title)
 	}
 	return nil
 }
@@ -69,7 +70,8 @@ func (p *Faces) AddVertex(at [3]float64, box *Bounds) error {
 		return nil
 	}
 	if !box.Add(at) {
-		return mesh.Errorf(mesh.Malformed, "Vertex %d of the %s file, counted from 0, has a coordinate farther than %g from zero.",
+		return mesh.Errorf(mesh.Malformed,
+			"Vertex %d of the %s file, counted from 0, has a coordinate farther than %g from zero.",
 			p.Mesh.Vertices(), p.title, MaxCoordinate)
 	}
 	o := p.Mesh.Origin
@@ -168,7 +170,8 @@ func Finite(at [3]float64) bool {
 }
 
 func (p *Faces) tooMany() error {
-	return mesh.Errorf(mesh.TooLarge, "The %s file has too many triangles: at most %d are supported.", p.title, p.limits.Triangles)
+	return mesh.Errorf(mesh.TooLarge, "The %s file has too many triangles: at most %d are supported.", p.title,
+		p.limits.Triangles)
 }
 
 // Finish returns the mesh. Without triangles it is a point cloud; otherwise vertices without a face

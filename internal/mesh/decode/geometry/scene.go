@@ -49,7 +49,8 @@ func (s *Scene) Count(o *Object, depth int) error {
 	case o.state == counting:
 		return mesh.Errorf(mesh.Malformed, "An object of the %s file contains itself.", s.Format)
 	case depth+o.height > s.Limits.Depth:
-		return mesh.Errorf(mesh.TooLarge, "The objects of the %s file contain each other more than %d deep.", s.Format, s.Limits.Depth)
+		return mesh.Errorf(mesh.TooLarge, "The objects of the %s file contain each other more than %d deep.", s.Format,
+			s.Limits.Depth)
 	case o.state == done:
 		return nil
 	}
@@ -95,11 +96,14 @@ func (s *Scene) root() (*Object, error) {
 		return root, err
 	}
 	if root.triangles > s.Limits.Triangles {
-		return root, mesh.Errorf(mesh.TooLarge, "The %s file shows too many triangles: at most %d are supported.", s.Format, s.Limits.Triangles)
+		return root, mesh.Errorf(mesh.TooLarge, "The %s file shows too many triangles: at most %d are supported.", s.Format,
+			s.Limits.Triangles)
 	}
 	// the scene itself does not count
 	if placements := root.placements - 1; placements > s.Limits.Elements {
-		return root, mesh.Errorf(mesh.TooLarge, "The %s file places its objects more than %d times, counting each use inside an assembly.", s.Format, s.Limits.Elements)
+		return root, mesh.Errorf(mesh.TooLarge,
+			"The %s file places its objects more than %d times, counting each use inside an assembly.", s.Format,
+			s.Limits.Elements)
 	}
 	return root, nil
 }
@@ -111,9 +115,10 @@ func (s *Scene) Fill(ctx context.Context, m *mesh.Mesh) error {
 	if err != nil {
 		return err
 	}
-	return Assemble(ctx, s.Format, m, int(root.triangles), int(root.outputs), func(visit func(*Shape, Transform) error) error {
-		return walk(root, Identity, visit)
-	})
+	return Assemble(ctx, s.Format, m, int(root.triangles), int(root.outputs),
+		func(visit func(*Shape, Transform) error) error {
+			return walk(root, Identity, visit)
+		})
 }
 
 // walk visits each instance of each shape in file order. It skips objects without triangles.

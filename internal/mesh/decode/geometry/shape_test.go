@@ -28,7 +28,8 @@ func TestShapeOutput(t *testing.T) {
 // TestAssemblePatches checks that the triangles of patches are counted over all shapes, and that a
 // mesh has a limited number of patches.
 func TestAssemblePatches(t *testing.T) {
-	s := &Shape{Vertices: make([]float64, 3), Sources: make([]uint32, 1), Corners: make([]uint32, 6), Patches: make([]mesh.Patch, mesh.MaxPatches/2+1)}
+	s := &Shape{Vertices: make([]float64, 3), Sources: make([]uint32, 1), Corners: make([]uint32, 6),
+		Patches: make([]mesh.Patch, mesh.MaxPatches/2+1)}
 	for i := range s.Patches {
 		s.Patches[i].Triangle = 1
 	}

@@ -17,9 +17,11 @@ func Validate(m *mesh.Mesh, format string, limits mesh.Limits) error {
 	case vertices == 0:
 		return mesh.Errorf(mesh.Empty, "The %s file is valid but contains neither triangles nor points.", format)
 	case int64(triangles) > limits.Triangles:
-		return mesh.Errorf(mesh.TooLarge, "The %s file has %d triangles, and at most %d are shown.", format, triangles, limits.Triangles)
+		return mesh.Errorf(mesh.TooLarge, "The %s file has %d triangles, and at most %d are shown.", format, triangles,
+			limits.Triangles)
 	case int64(vertices) > 3*limits.Triangles:
-		return mesh.Errorf(mesh.TooLarge, "The %s file has %d points, and at most %d are shown.", format, vertices, 3*limits.Triangles)
+		return mesh.Errorf(mesh.TooLarge, "The %s file has %d points, and at most %d are shown.", format, vertices,
+			3*limits.Triangles)
 	}
 	for _, o := range m.Origin {
 		if !(math.Abs(o) <= MaxCoordinate) {
@@ -34,13 +36,15 @@ func Validate(m *mesh.Mesh, format string, limits mesh.Limits) error {
 		last = max(last, v)
 	}
 	if m.Indices != nil && int(last) >= vertices {
-		return mesh.Errorf(mesh.Malformed, "The %s file has a triangle with vertex %d, counted from 0, where there are %d.", format, last, vertices)
+		return mesh.Errorf(mesh.Malformed, "The %s file has a triangle with vertex %d, counted from 0, where there are %d.",
+			format, last, vertices)
 	}
 	return nil
 }
 
 func tooFar(format string) error {
-	return mesh.Errorf(mesh.Malformed, "The %s file has a coordinate that is not a number or farther than %g from zero.", format, MaxCoordinate)
+	return mesh.Errorf(mesh.Malformed, "The %s file has a coordinate that is not a number or farther than %g from zero.",
+		format, MaxCoordinate)
 }
 
 // allInRange reports whether all numbers are finite and at most MaxCoordinate in absolute value.

@@ -16,7 +16,8 @@ func TestAllInRange(t *testing.T) {
 	}
 	for n := range 9 {
 		for i := range n {
-			for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat32, -math.MaxFloat32, 1.0001e18, MaxCoordinate, -MaxCoordinate, 0, 5e-324} {
+			for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat32, -math.MaxFloat32, 1.0001e18,
+				MaxCoordinate, -MaxCoordinate, 0, 5e-324} {
 				xs := make([]float32, n)
 				xs[i] = float32(x)
 				if want := math.Abs(x) <= MaxCoordinate; allInRange(xs) != want {
@@ -42,8 +43,10 @@ func TestValidate(t *testing.T) {
 		{mesh.Mesh{Positions: make([]float32, 18)}, mesh.TooLarge, "2 triangles, and at most 1"},
 		{mesh.Mesh{Positions: make([]float32, 12), Cloud: true}, mesh.TooLarge, "4 points, and at most 3"},
 		{mesh.Mesh{Positions: []float32{0, 0, nan, 0, 0, 0, 0, 0, 0}}, mesh.Malformed, "a coordinate that is not a number"},
-		{mesh.Mesh{Positions: make([]float32, 9), Origin: [3]float64{0, math.Inf(1), 0}}, mesh.Malformed, "a coordinate that is not a number"},
-		{mesh.Mesh{Positions: make([]float32, 9), Indices: []uint32{0, 3, 2}}, mesh.Malformed, "a triangle with vertex 3, counted from 0, where there are 3"},
+		{mesh.Mesh{Positions: make([]float32, 9), Origin: [3]float64{0, math.Inf(1), 0}}, mesh.Malformed,
+			"a coordinate that is not a number"},
+		{mesh.Mesh{Positions: make([]float32, 9), Indices: []uint32{0, 3, 2}}, mesh.Malformed,
+			"a triangle with vertex 3, counted from 0, where there are 3"},
 	} {
 		checkError(t, Validate(&c.m, "STL", limits), c.reason, c.message)
 	}

@@ -86,7 +86,8 @@ func (f *file) accessor(r ref, types ...string) (e elements, err error) {
 	}
 	width, size := widths[a.Type], a.ComponentType.size()
 	if !known || size == 0 {
-		return e, mesh.Errorf(mesh.Malformed, "Accessor %d of the %s file has the type %s of %d, which cannot be where it is used.", i, f.name,
+		return e, mesh.Errorf(mesh.Malformed,
+			"Accessor %d of the %s file has the type %s of %d, which cannot be where it is used.", i, f.name,
 			textscan.Quote([]byte(a.Type)), a.ComponentType)
 	}
 	size *= width
@@ -121,20 +122,24 @@ func (f *file) sparse(e *elements, a *accessor, number int) error {
 	}
 	at := elements{kind: s.Indices.ComponentType, width: 1, count: int(s.Count)}
 	if at.kind.size() == 0 || at.kind == float32s {
-		return mesh.Errorf(mesh.Malformed, "Accessor %d of the %s file has sparse indices of the type %d.", number, f.name, at.kind)
+		return mesh.Errorf(mesh.Malformed, "Accessor %d of the %s file has sparse indices of the type %d.", number, f.name,
+			at.kind)
 	}
 	var values []byte
 	var err error
-	if at.b, at.stride, err = f.accessorBytes(s.Indices.BufferView, int64(s.Indices.ByteOffset), int64(s.Count), at.kind.size(), number); err != nil {
+	if at.b, at.stride, err = f.accessorBytes(s.Indices.BufferView, int64(s.Indices.ByteOffset), int64(s.Count),
+		at.kind.size(), number); err != nil {
 		return err
 	}
-	if values, _, err = f.accessorBytes(s.Values.BufferView, int64(s.Values.ByteOffset), int64(s.Count), size, number); err != nil {
+	if values, _, err = f.accessorBytes(s.Values.BufferView, int64(s.Values.ByteOffset), int64(s.Count), size,
+		number); err != nil {
 		return err
 	}
 	for i := range at.count {
 		to := at.index(i)
 		if int64(to) >= int64(e.count) {
-			return mesh.Errorf(mesh.Malformed, "Accessor %d of the %s file has the sparse index %d, where it has %d elements.", number, f.name,
+			return mesh.Errorf(mesh.Malformed, "Accessor %d of the %s file has the sparse index %d, where it has %d elements.",
+				number, f.name,
 				to, e.count)
 		}
 		copy(e.b[int64(to)*size:][:size], values[int64(i)*size:])

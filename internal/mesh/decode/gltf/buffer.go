@@ -31,7 +31,8 @@ func (v *bufferView) meshopt() *meshoptView { return cmp.Or(v.Extensions.KHR, v.
 // accessors may have no bytes in the file, so the file size alone does not bound it.
 func (f *file) reserve(count, size int64) error {
 	if size > 0 && count > f.budget/size {
-		return mesh.Errorf(mesh.TooLarge, "The %s file has buffer views that overlap, or accessors without one, of too many bytes.", f.name)
+		return mesh.Errorf(mesh.TooLarge,
+			"The %s file has buffer views that overlap, or accessors without one, of too many bytes.", f.name)
 	}
 	f.budget -= count * size
 	return nil
@@ -54,7 +55,8 @@ func (f *file) accessorBytes(r ref, offset, count, size int64, accessor int) ([]
 	there := int64(len(b)) - offset
 	if count > 0 && (stride < size || there < size || count-1 > (there-size)/stride) {
 		return nil, 0, mesh.Errorf(mesh.Malformed,
-			"Accessor %d of the %s file has %d elements of %d bytes, %d apart, from byte %d of a buffer view of %d.", accessor, f.name,
+			"Accessor %d of the %s file has %d elements of %d bytes, %d apart, from byte %d of a buffer view of %d.", accessor,
+			f.name,
 			count, size, stride, offset, len(b))
 	}
 	if count == 0 {
@@ -110,7 +112,8 @@ func (f *file) section(i int, r ref, from, length int64) ([]byte, error) {
 		size = int64(len(whole))
 	}
 	if from > size || length > size-from {
-		return nil, mesh.Errorf(mesh.Malformed, "Buffer view %d of the %s file is of %d bytes from byte %d, where its buffer has %d.", i, f.name,
+		return nil, mesh.Errorf(mesh.Malformed,
+			"Buffer view %d of the %s file is of %d bytes from byte %d, where its buffer has %d.", i, f.name,
 			length, from, size)
 	}
 	if inChunk {
@@ -145,10 +148,12 @@ func (f *file) bufferBytes(i int) ([]byte, error) {
 func (f *file) openURI(uri, what string) (io.Reader, int64, error) {
 	if !strings.HasPrefix(uri, dataScheme) {
 		return nil, 0, mesh.Errorf(mesh.Unsupported,
-			"The %s file keeps %s in another file, %s, and only what is inside of it is read: pack it as GLB.", f.name, what, textscan.Quote([]byte(uri)))
+			"The %s file keeps %s in another file, %s, and only what is inside of it is read: pack it as GLB.", f.name, what,
+			textscan.Quote([]byte(uri)))
 	}
 	var from, length int64
-	if _, err := fmt.Sscanf(uri, dataScheme+"%d,%d", &from, &length); err != nil || from < 0 || length < 0 || from > f.text.Size-length {
+	if _, err := fmt.Sscanf(uri, dataScheme+"%d,%d", &from, &length); err != nil || from < 0 || length < 0 ||
+		from > f.text.Size-length {
 		return nil, 0, mesh.Errorf(mesh.Malformed, "The %s file has a data URI that cannot be read in %s.", f.name, what)
 	}
 	r, ok := decodeURI(f.text, from, length)
@@ -174,7 +179,8 @@ func (f *file) readUpTo(r io.Reader, length int64) ([]byte, error) {
 		var corrupt base64.CorruptInputError
 		switch {
 		case errors.As(err, &corrupt):
-			return nil, mesh.Errorf(mesh.Malformed, "A data URI of the %s file is not valid base64 from byte %d on.", f.name, int64(corrupt))
+			return nil, mesh.Errorf(mesh.Malformed, "A data URI of the %s file is not valid base64 from byte %d on.", f.name,
+				int64(corrupt))
 		case err == io.EOF || err == io.ErrUnexpectedEOF:
 			return b[:done], nil
 		case err != nil:

@@ -83,7 +83,8 @@ func (f *file) readJSON(progress func(float64)) error {
 	in := bufio.NewReaderSize(source.NewReader(f.ctx, f.text, 0, progress), 64<<10)
 	if mark, _ := in.Peek(3); string(mark) == "\xEF\xBB\xBF" {
 		in.Discard(3)
-		f.text = source.Source{ReaderAt: io.NewSectionReader(f.text, 3, f.text.Size-3), Size: f.text.Size - 3, Name: f.text.Name}
+		f.text = source.Source{ReaderAt: io.NewSectionReader(f.text, 3, f.text.Size-3), Size: f.text.Size - 3,
+			Name: f.text.Name}
 	}
 	d := json.NewDecoder(&uriStripper{in: in})
 	if start, err := d.Token(); err != nil || start != json.Delim('{') {
@@ -154,7 +155,8 @@ func decodeList[T any](f *file, d *json.Decoder, key string, into *[]T) error {
 		return f.jsonError(err, key)
 	}
 	if start == json.Delim('{') {
-		return mesh.Errorf(mesh.Unsupported, "The %s file has %s by name, as in glTF 1.0, and only glTF 2.0 is read.", f.name, key)
+		return mesh.Errorf(mesh.Unsupported, "The %s file has %s by name, as in glTF 1.0, and only glTF 2.0 is read.",
+			f.name, key)
 	}
 	if start != json.Delim('[') {
 		return f.jsonError(nil, key)
@@ -185,14 +187,16 @@ func (f *file) jsonError(err error, place string) error {
 	case errors.As(err, &told):
 		return mesh.Errorf(mesh.Malformed, "The JSON of the %s file has in %s %s.", f.name, place, told.Message)
 	case errors.As(err, &kind):
-		return mesh.Errorf(mesh.Malformed, "The JSON of the %s file has in %s a value of the wrong kind, at %s.", f.name, place,
+		return mesh.Errorf(mesh.Malformed, "The JSON of the %s file has in %s a value of the wrong kind, at %s.",
+			f.name, place,
 			textscan.Quote([]byte(kind.Field)))
 	case errors.As(err, &syntax):
 		return mesh.Errorf(mesh.Malformed, "The JSON of the %s file is broken in %s: %s.", f.name, place, syntax)
 	case err == io.EOF || err == io.ErrUnexpectedEOF:
 		return mesh.Errorf(mesh.Malformed, "The JSON of the %s file ends in the middle of %s.", f.name, place)
 	case err == nil:
-		return mesh.Errorf(mesh.Malformed, "The JSON of the %s file has something else than is expected in %s.", f.name, place)
+		return mesh.Errorf(mesh.Malformed, "The JSON of the %s file has something else than is expected in %s.",
+			f.name, place)
 	}
 	return err
 }
@@ -202,7 +206,8 @@ func (f *file) jsonError(err error, place string) error {
 var knownExtensions = []string{"EXT_mesh_gpu_instancing", "EXT_meshopt_compression", "KHR_meshopt_compression",
 	"KHR_draco_mesh_compression", "KHR_mesh_quantization",
 	"KHR_materials_", "KHR_texture_", "KHR_lights_", "KHR_xmp", "KHR_animation_",
-	"EXT_texture_", "EXT_lights_", "MSFT_texture_", "MSFT_packing_", "KHR_technique", "EXT_mesh_features", "EXT_structural_metadata"}
+	"EXT_texture_", "EXT_lights_", "MSFT_texture_", "MSFT_packing_", "KHR_technique", "EXT_mesh_features",
+	"EXT_structural_metadata"}
 
 // checkVersion checks the glTF version and the required extensions.
 func (f *file) checkVersion() error {
@@ -210,9 +215,11 @@ func (f *file) checkVersion() error {
 	case version == "":
 		return mesh.Errorf(mesh.Malformed, "The %s file has no glTF version.", f.name)
 	case version != "2" && !strings.HasPrefix(version, "2."):
-		return mesh.Errorf(mesh.Unsupported, "The %s file has the glTF version %s, and only glTF 2.0 is supported.", f.name, textscan.Quote([]byte(version)))
+		return mesh.Errorf(mesh.Unsupported, "The %s file has the glTF version %s, and only glTF 2.0 is supported.", f.name,
+			textscan.Quote([]byte(version)))
 	case least != "" && least != "2.0":
-		return mesh.Errorf(mesh.Unsupported, "The %s file requires glTF %s, and glTF 2.0 is read.", f.name, textscan.Quote([]byte(least)))
+		return mesh.Errorf(mesh.Unsupported, "The %s file requires glTF %s, and glTF 2.0 is read.", f.name,
+			textscan.Quote([]byte(least)))
 	}
 next:
 	for _, name := range f.required {
@@ -221,7 +228,8 @@ next:
 				continue next
 			}
 		}
-		return mesh.Errorf(mesh.Unsupported, "The %s file requires the extension %q, which is not supported.", f.name, name[:min(len(name), 64)])
+		return mesh.Errorf(mesh.Unsupported, "The %s file requires the extension %q, which is not supported.", f.name,
+			name[:min(len(name), 64)])
 	}
 	return nil
 }

@@ -16,7 +16,8 @@ type dracoMesh struct {
 }
 
 // dracoKinds are the component types of Draco attributes.
-var dracoKinds = [...]component{draco.Int8: int8s, draco.Uint8: uint8s, draco.Int16: int16s, draco.Uint16: uint16s, draco.Uint32: uint32s,
+var dracoKinds = [...]component{draco.Int8: int8s, draco.Uint8: uint8s, draco.Int16: int16s, draco.Uint16: uint16s,
+	draco.Uint32:  uint32s,
 	draco.Float32: float32s}
 
 // compressedLimits returns the limits of all compressed data of a file together. The memory depends
@@ -37,7 +38,8 @@ func (f *file) decompress(p *primitive) error {
 		return nil
 	}
 	if p.mode != modeTriangles && p.mode != modeStrip {
-		return mesh.Errorf(mesh.Malformed, "The %s file has Draco data in %s, which has the mode %d.", f.name, p.location, p.mode)
+		return mesh.Errorf(mesh.Malformed, "The %s file has Draco data in %s, which has the mode %d.", f.name, p.location,
+			p.mode)
 	}
 	view, ok := f.index(d.BufferView, len(f.bufferViews))
 	if !ok {
@@ -102,15 +104,18 @@ func (f *file) dracoElements(p *primitive, r ref, m *draco.Mesh, id uint32) (e e
 	}
 	a, ok := m.Attributes[id]
 	if !ok {
-		return e, mesh.Errorf(mesh.Malformed, "The %s file has Draco data in %s without the attribute %d.", f.name, p.location, id)
+		return e, mesh.Errorf(mesh.Malformed, "The %s file has Draco data in %s without the attribute %d.", f.name,
+			p.location, id)
 	}
 	accessor := &f.accessors[i]
 	kind := dracoKinds[a.Type]
 	if kind == 0 || int64(a.Width) != widths[accessor.Type] {
-		return e, mesh.Errorf(mesh.Malformed, "The %s file has Draco data in %s with %d components of the type %d for accessor %d.", f.name, p.location,
+		return e, mesh.Errorf(mesh.Malformed,
+			"The %s file has Draco data in %s with %d components of the type %d for accessor %d.", f.name, p.location,
 			a.Width, a.Type, i)
 	}
-	e = elements{b: a.Values, stride: a.Width * int(kind.size()), count: m.Points, width: a.Width, kind: kind, normalized: accessor.Normalized}
+	e = elements{b: a.Values, stride: a.Width * int(kind.size()), count: m.Points, width: a.Width, kind: kind,
+		normalized: accessor.Normalized}
 	if accessor.ComponentType == float32s {
 		e.normalized = a.Normalized
 	}
@@ -124,7 +129,8 @@ func (f *file) attribute(p *primitive, r ref, types ...string) (elements, error)
 		return f.accessor(r, types...)
 	}
 	if !slices.ContainsFunc(types, func(t string) bool { return int64(e.width) == widths[t] }) {
-		return e, mesh.Errorf(mesh.Malformed, "The %s file has Draco data in %s with an attribute of %d components, which cannot be where it is used.",
+		return e, mesh.Errorf(mesh.Malformed,
+			"The %s file has Draco data in %s with an attribute of %d components, which cannot be where it is used.",
 			f.name, p.location, e.width)
 	}
 	return e, nil

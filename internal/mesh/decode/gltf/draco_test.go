@@ -24,8 +24,10 @@ func dracoFile(t testing.TB, name, node, more string, members ...string) []byte 
 	accessor := func(kind component, normalized bool, of string) string {
 		return fmt.Sprintf(`{"componentType":%d,"normalized":%v,"count":704,"type":%q}`, kind, normalized, of)
 	}
-	accessors := []string{accessor(float32s, false, "VEC3"), accessor(float32s, false, "VEC2"), accessor(uint8s, true, "VEC4"),
-		accessor(uint16s, false, "VEC4"), accessor(float32s, false, "VEC4"), `{"componentType":5125,"count":3456,"type":"SCALAR"}`}
+	accessors := []string{accessor(float32s, false, "VEC3"), accessor(float32s, false, "VEC2"),
+		accessor(uint8s, true, "VEC4"),
+		accessor(uint16s, false, "VEC4"), accessor(float32s, false, "VEC4"),
+		`{"componentType":5125,"count":3456,"type":"SCALAR"}`}
 	return glbOf(gltfOf(append([]string{
 		`"extensionsRequired":["KHR_draco_mesh_compression"]`,
 		`"nodes":[` + node + `]`,
@@ -39,7 +41,8 @@ func dracoFile(t testing.TB, name, node, more string, members ...string) []byte 
 // TestGLTFDraco checks the positions, colors and texture coordinates of compressed meshes, which
 // follow from each other.
 func TestGLTFDraco(t *testing.T) {
-	texture := []string{`"materials":[{"pbrMetallicRoughness":{"baseColorTexture":{"index":0}}}]`, fmt.Sprintf(textured(t), wrapRepeat)}
+	texture := []string{`"materials":[{"pbrMetallicRoughness":{"baseColorTexture":{"index":0}}}]`,
+		fmt.Sprintf(textured(t), wrapRepeat)}
 	skin := []string{`"skins":[{"joints":[1,2,3,4,5]}]`}
 	nodes := `{"mesh":0,"skin":0}`
 	for i := range 5 {
@@ -50,11 +53,12 @@ func TestGLTFDraco(t *testing.T) {
 		top     float64 // of the box
 		patches int
 	}{
-		"colors":          {dracoFile(t, "valence_attributes.drc", `{"mesh":0}`, ""), 3, 0},
-		"a strip":         {dracoFile(t, "valence_attributes.drc", `{"mesh":0}`, `,"mode":5`), 3, 0},
-		"without indices": {bytes.Replace(dracoFile(t, "valence_attributes.drc", `{"mesh":0}`, ""), []byte(`"indices":5`), []byte(`"extras":5 `), 1), 3, 0},
-		"a texture":       {dracoFile(t, "valence_attributes.drc", `{"mesh":0}`, `,"material":0`, texture...), 3, 1152},
-		"joints":          {dracoFile(t, "valence_attributes.drc", nodes, "", skin...), 3 + 32.5, 0},
+		"colors":  {dracoFile(t, "valence_attributes.drc", `{"mesh":0}`, ""), 3, 0},
+		"a strip": {dracoFile(t, "valence_attributes.drc", `{"mesh":0}`, `,"mode":5`), 3, 0},
+		"without indices": {bytes.Replace(dracoFile(t, "valence_attributes.drc", `{"mesh":0}`, ""), []byte(`"indices":5`),
+			[]byte(`"extras":5 `), 1), 3, 0},
+		"a texture": {dracoFile(t, "valence_attributes.drc", `{"mesh":0}`, `,"material":0`, texture...), 3, 1152},
+		"joints":    {dracoFile(t, "valence_attributes.drc", nodes, "", skin...), 3 + 32.5, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, err := decodetest.Decode(t, decodetest.Validated(mesh.GLB, Decode), c.file)
@@ -81,7 +85,8 @@ func TestGLTFDraco(t *testing.T) {
 				a, b, c := m.Corners(p.Triangle)
 				for k, v := range []uint32{a, b, c} {
 					at := m.At(v)
-					if u := math.Mod(float64(p.UV[k][0])+0.001, 4) - math.Mod(float64(at[0])+0.001, 4); math.Abs(u) > 0.002 || math.Abs(float64(p.UV[k][1]-float32(at[2]))) > 0.002 {
+					if u := math.Mod(float64(p.UV[k][0])+0.001, 4) - math.Mod(float64(at[0])+0.001, 4); math.Abs(u) > 0.002 ||
+						math.Abs(float64(p.UV[k][1]-float32(at[2]))) > 0.002 {
 						t.Fatalf("got the texture coordinates %v at %v", p.UV[k], at)
 					}
 				}
@@ -124,7 +129,8 @@ func TestGLTFDracoNormalized(t *testing.T) {
 			}
 			m, err := decodetest.Decode(t, Decode, gltfOf(oneNode,
 				`"meshes":[{"primitives":[{"attributes":{"POSITION":0},"extensions":{"KHR_draco_mesh_compression":{"bufferView":0,"attributes":{"POSITION":0}}}}]}]`,
-				fmt.Sprintf(`"accessors":[{"componentType":%d,"normalized":%v,"count":3,"type":"VEC3"}]`, c.kind, c.accessor), gltfBytes(b)))
+				fmt.Sprintf(`"accessors":[{"componentType":%d,"normalized":%v,"count":3,"type":"VEC3"}]`, c.kind, c.accessor),
+				gltfBytes(b)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,15 +154,20 @@ func TestGLTFDracoRefused(t *testing.T) {
 		reason mesh.Reason
 		part   string
 	}{
-		"points":                       {dracoFile(t, "valence_attributes.drc", `{"mesh":0}`, `,"mode":0`), mesh.Malformed, "primitive 0 of mesh 0, which has the mode 0"},
-		"a buffer view that is lost":   {change(`"bufferView":0,"attributes"`, `"bufferView":7,"attributes"`), mesh.Malformed, "buffer view 7"},
-		"an attribute that is lost":    {change(`"attributes":{"POSITION":1`, `"attributes":{"POSITION":8`), mesh.Malformed, "without the attribute 8"},
-		"an attribute of another type": {change(`"attributes":{"POSITION":1`, `"attributes":{"POSITION":2`), mesh.Malformed, "2 components of the type 9 for accessor 0"},
-		"an accessor that is lost":     {change(`"COLOR_0":2`, `"COLOR_0":9`), mesh.Malformed, "accessor 9"},
-		"an accessor of another type":  {change(`"COLOR_0":2`, `"COLOR_0":1`), mesh.Malformed, "for accessor 1"},
-		"another version":              {change("DRACO\x02\x02", "DRACO\x02\x01"), mesh.Unsupported, "The GLB file has Draco data in primitive 0 of mesh 0 that is of version 2.1"},
-		"other data":                   {change("DRACO", "draco"), mesh.Malformed, "that does not begin with DRACO"},
-		"half of it":                   {dracoCut(t, good), mesh.Malformed, "that ends too early"},
+		"points": {dracoFile(t, "valence_attributes.drc", `{"mesh":0}`, `,"mode":0`), mesh.Malformed,
+			"primitive 0 of mesh 0, which has the mode 0"},
+		"a buffer view that is lost": {change(`"bufferView":0,"attributes"`, `"bufferView":7,"attributes"`), mesh.Malformed,
+			"buffer view 7"},
+		"an attribute that is lost": {change(`"attributes":{"POSITION":1`, `"attributes":{"POSITION":8`), mesh.Malformed,
+			"without the attribute 8"},
+		"an attribute of another type": {change(`"attributes":{"POSITION":1`, `"attributes":{"POSITION":2`), mesh.Malformed,
+			"2 components of the type 9 for accessor 0"},
+		"an accessor that is lost":    {change(`"COLOR_0":2`, `"COLOR_0":9`), mesh.Malformed, "accessor 9"},
+		"an accessor of another type": {change(`"COLOR_0":2`, `"COLOR_0":1`), mesh.Malformed, "for accessor 1"},
+		"another version": {change("DRACO\x02\x02", "DRACO\x02\x01"), mesh.Unsupported,
+			"The GLB file has Draco data in primitive 0 of mesh 0 that is of version 2.1"},
+		"other data": {change("DRACO", "draco"), mesh.Malformed, "that does not begin with DRACO"},
+		"half of it": {dracoCut(t, good), mesh.Malformed, "that ends too early"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := decodetest.Decode(t, Decode, c.file)
@@ -166,7 +177,8 @@ func TestGLTFDracoRefused(t *testing.T) {
 	}
 	limits := mesh.DefaultLimits
 	limits.Triangles = 1151
-	decodetest.CheckError(t, decodeWithin(t, good, limits), mesh.TooLarge, "has 1152 triangles, where at most 1151 more are read")
+	decodetest.CheckError(t, decodeWithin(t, good, limits), mesh.TooLarge,
+		"has 1152 triangles, where at most 1151 more are read")
 	limits = mesh.DefaultLimits
 	limits.Inflated = 50_000
 	decodetest.CheckError(t, decodeWithin(t, good, limits), mesh.TooLarge, "needs too much memory")

@@ -45,8 +45,10 @@ type file struct {
 // Decode decodes a glTF 2.0 file, as JSON or as GLB, which it detects by the first bytes. It
 // returns the triangles of the default scene, without animations.
 func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
-	f := &file{ctx: ctx, name: "glTF", limits: limits, text: src, budget: 4*src.Size + 1<<20, compressed: compressedLimits(limits),
-		bufferCache: map[int][]byte{}, viewCache: map[int][]byte{}, textureCache: map[int]*mesh.Texture{}, imageCache: map[imageSource]*mesh.Image{}}
+	f := &file{ctx: ctx, name: "glTF", limits: limits, text: src, budget: 4*src.Size + 1<<20,
+		compressed:  compressedLimits(limits),
+		bufferCache: map[int][]byte{}, viewCache: map[int][]byte{}, textureCache: map[int]*mesh.Texture{},
+		imageCache: map[imageSource]*mesh.Image{}}
 	m := &mesh.Mesh{Format: mesh.GLTF, Up: mesh.UpY, Unit: 1000}
 	var magic [4]byte
 	if _, err := src.ReadAt(magic[:], 0); err != nil && err != io.EOF {
@@ -98,7 +100,8 @@ func (f *file) open(src source.Source) error {
 		length, kind := int64(chunk[0]), chunk[1]
 		at += 8
 		if length > end-at {
-			return mesh.Errorf(mesh.Malformed, "The GLB file has a chunk of %d bytes at byte %d, where %d are left.", length, at-8, max(0, end-at))
+			return mesh.Errorf(mesh.Malformed, "The GLB file has a chunk of %d bytes at byte %d, where %d are left.", length,
+				at-8, max(0, end-at))
 		}
 		part := io.NewSectionReader(src, at, length)
 		switch {

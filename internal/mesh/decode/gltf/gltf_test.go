@@ -66,7 +66,8 @@ const (
 
 // instancing returns a node at z = 9 that shows a mesh as often as the attributes say.
 func instancing(attributes string) string {
-	return `"nodes":[{"mesh":0,"translation":[0,0,9],"extensions":{"EXT_mesh_gpu_instancing":{"attributes":{` + attributes + `}}}}]`
+	return `"nodes":[{"mesh":0,"translation":[0,0,9],"extensions":{"EXT_mesh_gpu_instancing":{"attributes":{` +
+		attributes + `}}}}]`
 }
 
 var corner = []float32{0, 0, 0, 1, 0, 0, 0, 1, 0}
@@ -135,7 +136,8 @@ func TestGLTFShapes(t *testing.T) {
 	square := []float32{0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0}
 	const positions4 = `{"bufferView":0,"componentType":5126,"count":4,"type":"VEC3"}`
 	indices := func(kind, count int) string {
-		return fmt.Sprintf(`"accessors":[%s,{"bufferView":1,"componentType":%d,"count":%d,"type":"SCALAR"}]`, positions4, kind, count)
+		return fmt.Sprintf(`"accessors":[%s,{"bufferView":1,"componentType":%d,"count":%d,"type":"SCALAR"}]`, positions4,
+			kind, count)
 	}
 	primitive := func(more string) string {
 		return `"meshes":[{"primitives":[{"attributes":{"POSITION":0}` + more + `}]}]`
@@ -154,7 +156,8 @@ func TestGLTFShapes(t *testing.T) {
 		"no indices": {gltfOf(oneNode, oneMesh, one, gltfBytes(corner)), "000 100 010"},
 		"strip": {gltfOf(oneNode, primitive(`,"mode":5`), `"accessors":[`+positions4+`]`, gltfBytes(square)),
 			"000 100 010, 100 110 010"},
-		"fan of bytes": {gltfOf(oneNode, primitive(`,"mode":6,"indices":1`), indices(5121, 4), gltfBytes(square, []uint8{0, 1, 3, 2})),
+		"fan of bytes": {gltfOf(oneNode, primitive(`,"mode":6,"indices":1`), indices(5121, 4),
+			gltfBytes(square, []uint8{0, 1, 3, 2})),
 			"100 110 000, 110 010 000"},
 		"shorts, one left over": {
 			gltfOf(oneNode, primitive(`,"indices":1`), indices(5123, 4), gltfBytes(square, []uint16{3, 2, 1, 0})),
@@ -167,7 +170,8 @@ func TestGLTFShapes(t *testing.T) {
 		"mirrored": {gltfOf(`"nodes":[{"mesh":0,"scale":[-1,1,1]}]`, oneMesh, one, gltfBytes(corner)), "010 -100 000"},
 		"nested":   {gltfOf(turned, oneMesh, one, gltfBytes(corner)), "1000 1020 800"},
 		"deep": {
-			gltfOf(`"nodes":[`+chain+`{"children":[1001,1002]},{"mesh":0},{"mesh":0,"translation":[0,0,1]}]`, oneMesh, one, gltfBytes(corner)),
+			gltfOf(`"nodes":[`+chain+`{"children":[1001,1002]},{"mesh":0},{"mesh":0,"translation":[0,0,1]}]`, oneMesh, one,
+				gltfBytes(corner)),
 			"000 100 010, 001 101 011",
 		},
 		"matrix": {
@@ -179,20 +183,26 @@ func TestGLTFShapes(t *testing.T) {
 			"000 100 010, 001 101 011",
 		},
 		"instanced": {
-			gltfOf(`"extensionsRequired":["EXT_mesh_gpu_instancing"]`, instancing(`"TRANSLATION":1,"ROTATION":2,"SCALE":3,"_ID":4`), oneMesh,
+			gltfOf(`"extensionsRequired":["EXT_mesh_gpu_instancing"]`,
+				instancing(`"TRANSLATION":1,"ROTATION":2,"SCALE":3,"_ID":4`), oneMesh,
 				`"accessors":[`+floats3+`,{"bufferView":1,"componentType":5126,"count":2,"type":"VEC3"},`+
 					`{"bufferView":2,"componentType":5122,"normalized":true,"count":2,"type":"VEC4"},{"bufferView":3,"componentType":5126,"count":2,"type":"VEC3"}]`,
-				gltfBytes(corner, []float32{0, 0, 0, 5, 0, 0}, shorts(0, 0, 0, 32767, 0, 0, 23170, 23170), []float32{1, 1, 1, 2, 3, 4})),
+				gltfBytes(corner, []float32{0, 0, 0, 5, 0, 0}, shorts(0, 0, 0, 32767, 0, 0, 23170, 23170),
+					[]float32{1, 1, 1, 2, 3, 4})),
 			"009 109 019, 509 529 209",
 		},
 		"instanced without attributes": {gltfOf(instancing(``), oneMesh, one, gltfBytes(corner)), "009 109 019"},
-		"skinned":                      {skinnedFile(`"joints":[1,2],"inverseBindMatrices":3`, [12]uint8{0, 9, 9, 9, 0, 1, 0, 0, 0, 1}), "002 202 122"},
+		"skinned": {skinnedFile(`"joints":[1,2],"inverseBindMatrices":3`,
+			[12]uint8{0, 9, 9, 9, 0, 1, 0, 0, 0, 1}), "002 202 122"},
 		"skinned, bound to the origin": {skinnedFile(`"joints":[1,2]`, [12]uint8{5: 1, 9: 1}), "002 302 322"},
 		"joints of one primitive": {bytes.Replace(skinnedFile(`"joints":[1,2]`, [12]uint8{}), []byte(`[{"attributes"`),
 			[]byte(`[{"attributes":{"POSITION":0}},{"attributes"`), 1), "999 1099 9109, 999 1099 9109"},
-		"GLB with more behind its end": {append(glbOf(gltfOf(oneNode, oneMesh, one, gltfBytes(corner)), nil), "0123456789abcdef"...), "000 100 010"},
-		"version 2":                    {bytes.Replace(gltfOf(oneNode, oneMesh, one, gltfBytes(corner)), []byte(`"2.0"`), []byte(`"2"`), 1), "000 100 010"},
-		"extensions without effect": {gltfOf(`"extensionsRequired":["KHR_techniques_webgl","EXT_mesh_features"]`, oneNode, oneMesh, one, gltfBytes(corner)),
+		"GLB with more behind its end": {append(glbOf(gltfOf(oneNode, oneMesh, one, gltfBytes(corner)), nil),
+			"0123456789abcdef"...), "000 100 010"},
+		"version 2": {bytes.Replace(gltfOf(oneNode, oneMesh, one, gltfBytes(corner)), []byte(`"2.0"`), []byte(`"2"`), 1),
+			"000 100 010"},
+		"extensions without effect": {gltfOf(`"extensionsRequired":["KHR_techniques_webgl","EXT_mesh_features"]`, oneNode,
+			oneMesh, one, gltfBytes(corner)),
 			"000 100 010"},
 		"all nodes in the scene": {
 			gltfOf(`"scenes":[{"nodes":[0,1,2,2]}],"nodes":[{"mesh":0,"translation":[0,0,1]},{"children":[0],"translation":[0,0,2]},{"mesh":0}]`,
@@ -202,45 +212,63 @@ func TestGLTFShapes(t *testing.T) {
 			gltfOf(`"scenes":[{"nodes":[0]}],"nodes":[{"mesh":0,"translation":[0,0,1]},{"children":[0],"translation":[0,0,2]}]`,
 				oneMesh, one, gltfBytes(corner)), "001 101 011",
 		},
-		"the scene that is said": {gltfOf(`"scene":1,"scenes":[{"nodes":[0]},{"nodes":[1]}],"nodes":[{"mesh":0},{"mesh":0,"translation":[0,0,1]}]`,
+		"the scene that is said": {gltfOf(
+			`"scene":1,"scenes":[{"nodes":[0]},{"nodes":[1]}],"nodes":[{"mesh":0},{"mesh":0,"translation":[0,0,1]}]`,
 			oneMesh, one, gltfBytes(corner)), "001 101 011"},
-		"the first scene": {gltfOf(`"scenes":[{"nodes":[1]},{"nodes":[0]}],"nodes":[{"mesh":0},{"mesh":0,"translation":[0,0,1]}]`,
+		"the first scene": {gltfOf(
+			`"scenes":[{"nodes":[1]},{"nodes":[0]}],"nodes":[{"mesh":0},{"mesh":0,"translation":[0,0,1]}]`,
 			oneMesh, one, gltfBytes(corner)), "001 101 011"},
-		"sparse on nothing": {gltfOf(oneNode, oneMesh, `"accessors":[{"componentType":5126,"count":3,"type":"VEC3","sparse":{"count":2,`+
-			`"indices":{"bufferView":0,"componentType":5121},"values":{"bufferView":1}}}]`, gltfBytes([]uint8{1, 2}, []float32{1, 0, 0, 0, 1, 0})), "000 100 010"},
-		"quantized, interleaved": {gltfOf(`"extensionsRequired":["KHR_mesh_quantization"]`, `"nodes":[{"mesh":0,"scale":[2,2,2]}]`, oneMesh,
+		"sparse on nothing": {gltfOf(oneNode, oneMesh,
+			`"accessors":[{"componentType":5126,"count":3,"type":"VEC3","sparse":{"count":2,`+
+				`"indices":{"bufferView":0,"componentType":5121},"values":{"bufferView":1}}}]`,
+			gltfBytes([]uint8{1, 2}, []float32{1, 0, 0, 0, 1, 0})), "000 100 010"},
+		"quantized, interleaved": {gltfOf(`"extensionsRequired":["KHR_mesh_quantization"]`,
+			`"nodes":[{"mesh":0,"scale":[2,2,2]}]`, oneMesh,
 			`"accessors":[{"bufferView":0,"byteOffset":2,"componentType":5122,"normalized":true,"count":3,"type":"VEC3"}],`+
 				`"bufferViews":[{"buffer":0,"byteLength":32,"byteStride":12}]`, `"buffers":[{"byteLength":32,"uri":"data:;base64,`+
-				base64.RawStdEncoding.EncodeToString(shorts(9, 0, 0, 0, 9, 9, 9, 32767, 0, 0, 9, 9, 9, 0, 32767, 0))+`"}]`), "000 200 020"},
-		"numbers of floats, escapes": {bytes.ReplaceAll(bytes.ReplaceAll(gltfOf(oneNode, oneMesh, one, gltfBytes(corner)), []byte(`"count":3`), []byte(`"count":3.0`)),
+				base64.RawStdEncoding.EncodeToString(shorts(9, 0, 0, 0, 9, 9, 9, 32767, 0, 0, 9, 9, 9, 0, 32767, 0))+`"}]`),
+			"000 200 020"},
+		"numbers of floats, escapes": {bytes.ReplaceAll(bytes.ReplaceAll(gltfOf(oneNode, oneMesh, one, gltfBytes(corner)),
+			[]byte(`"count":3`), []byte(`"count":3.0`)),
 			[]byte("/octet"), []byte(`\/octet`)), "000 100 010"},
-		"escapes in base64": {bytes.Replace(gltfOf(oneNode, oneMesh, one, gltfBytes([]float32{0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0})), []byte("=="),
+		"escapes in base64": {bytes.Replace(gltfOf(oneNode, oneMesh, one,
+			gltfBytes([]float32{0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0})), []byte("=="),
 			[]byte(`\u003d\u003D`), 1), "000 100 010"},
-		"line breaks in base64": {bytes.Replace(gltfOf(oneNode, oneMesh, one, gltfBytes(corner)), []byte("base64,AAAA"), []byte(`base64,AA\r\nAA`), 1),
+		"line breaks in base64": {bytes.Replace(gltfOf(oneNode, oneMesh, one, gltfBytes(corner)), []byte("base64,AAAA"),
+			[]byte(`base64,AA\r\nAA`), 1),
 			"000 100 010"},
-		"a chunk of another kind": {glbOf(append(gltfOf(oneNode, oneMesh, one, `"bufferViews":[{"buffer":0,"byteLength":36}],"buffers":[{"byteLength":36}]`),
+		"a chunk of another kind": {glbOf(append(gltfOf(oneNode, oneMesh, one,
+			`"bufferViews":[{"buffer":0,"byteLength":36}],"buffers":[{"byteLength":36}]`),
 			"  "...), floatBytes(corner), []byte("later")), "000 100 010"},
-		"two of the same vertices": {gltfOf(oneNode, `"meshes":[{"primitives":[{"attributes":{"POSITION":0}},{"attributes":{"POSITION":0}}]}]`, one,
+		"two of the same vertices": {gltfOf(oneNode,
+			`"meshes":[{"primitives":[{"attributes":{"POSITION":0}},{"attributes":{"POSITION":0}}]}]`, one,
 			gltfBytes(corner)), "000 100 010, 000 100 010"},
 		"morph targets": {morphed(`{"mesh":0}`, `"weights":[1,0.5,0,0.25]`), "003 203 033"},
-		"morph targets of a node": {morphed(`{"mesh":0},{"mesh":0,"weights":[2]},{"mesh":0,"weights":[0,0,0]}`, `"weights":[1]`),
+		"morph targets of a node": {morphed(`{"mesh":0},{"mesh":0,"weights":[2]},{"mesh":0,"weights":[0,0,0]}`,
+			`"weights":[1]`),
 			"001 101 011, 002 102 012, 000 100 010"},
 		"morph targets without weights": {morphed(`{"mesh":0}`, `"extras":{}`), "000 100 010"},
 		"two parents": {
-			gltfOf(`"nodes":[{"children":[2]},{"children":[2],"translation":[0,0,1]},{"children":[3]},{"mesh":0}]`, oneMesh, one, gltfBytes(corner)),
+			gltfOf(`"nodes":[{"children":[2]},{"children":[2],"translation":[0,0,1]},{"children":[3]},{"mesh":0}]`, oneMesh, one,
+				gltfBytes(corner)),
 			"000 100 010, 001 101 011",
 		},
 		"two parents, one in the scene": {
-			gltfOf(`"scenes":[{"nodes":[1,2]}],"nodes":[{"children":[2]},{"children":[2],"translation":[0,0,1]},{"mesh":0}]`, oneMesh, one,
+			gltfOf(`"scenes":[{"nodes":[1,2]}],"nodes":[{"children":[2]},{"children":[2],"translation":[0,0,1]},{"mesh":0}]`,
+				oneMesh, one,
 				gltfBytes(corner)), "001 101 011",
 		},
 		"a vertex that is not a number": {gltfOf(oneNode, oneMesh, strings.Replace(one, `"count":3`, `"count":12`, 1),
-			gltfBytes(slices.Concat(corner, []float32{0, 0, 0, 1, 0, 0, 0, 1, nan, 0, 0, 0, inf, 0, 0, 0, 0, 1}, corner))), "000 100 010, 000 100 010"},
-		"byte-order mark": {append([]byte("\xEF\xBB\xBF"), gltfOf(oneNode, oneMesh, one, gltfBytes(corner))...), "000 100 010"},
-		"glb": {glbOf(gltfOf(oneNode, oneMesh, one, `"bufferViews":[{"buffer":0,"byteLength":36}],"buffers":[{"byteLength":36}]`), floatBytes(corner)),
+			gltfBytes(slices.Concat(corner, []float32{0, 0, 0, 1, 0, 0, 0, 1, nan, 0, 0, 0, inf, 0, 0, 0, 0, 1}, corner))),
+			"000 100 010, 000 100 010"},
+		"byte-order mark": {append([]byte("\xEF\xBB\xBF"), gltfOf(oneNode, oneMesh, one, gltfBytes(corner))...),
 			"000 100 010"},
-		"lines beside": {gltfOf(oneNode, `"meshes":[{"primitives":[{"attributes":{"POSITION":0},"mode":1},{"attributes":{"POSITION":0}},`+
-			`{"attributes":{"POSITION":0},"mode":0}]}]`, one, gltfBytes(corner)), "000 100 010"},
+		"glb": {glbOf(gltfOf(oneNode, oneMesh, one,
+			`"bufferViews":[{"buffer":0,"byteLength":36}],"buffers":[{"byteLength":36}]`), floatBytes(corner)),
+			"000 100 010"},
+		"lines beside": {gltfOf(oneNode,
+			`"meshes":[{"primitives":[{"attributes":{"POSITION":0},"mode":1},{"attributes":{"POSITION":0}},`+
+				`{"attributes":{"POSITION":0},"mode":0}]}]`, one, gltfBytes(corner)), "000 100 010"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, err := decodetest.Decode(t, Decode, c.file)
@@ -270,8 +298,10 @@ func TestGLTFShapes(t *testing.T) {
 // morphed returns a file with a triangle and three morph targets, which move it by 1 along z, by 4
 // along z with each corner twice as far from the first, and to an accessor that does not exist.
 func morphed(nodes, weights string) []byte {
-	return gltfOf(`"nodes":[`+nodes+`]`, `"meshes":[{`+weights+`,"primitives":[{"attributes":{"POSITION":0},"targets":[{"POSITION":1},{"POSITION":2},{"POSITION":9}]}]}]`,
-		`"accessors":[`+floats3+`,`+strings.Replace(floats3, `View":0`, `View":1`, 1)+`,`+strings.Replace(floats3, `View":0`, `View":2`, 1)+`]`,
+	return gltfOf(`"nodes":[`+nodes+`]`,
+		`"meshes":[{`+weights+`,"primitives":[{"attributes":{"POSITION":0},"targets":[{"POSITION":1},{"POSITION":2},{"POSITION":9}]}]}]`,
+		`"accessors":[`+floats3+`,`+strings.Replace(floats3, `View":0`, `View":1`, 1)+`,`+strings.Replace(floats3, `View":0`,
+			`View":2`, 1)+`]`,
 		gltfBytes(corner, []float32{0, 0, 1, 0, 0, 1, 0, 0, 1}, []float32{0, 0, 4, 2, 0, 4, 0, 4, 4}))
 }
 
@@ -285,7 +315,8 @@ func skinnedFile(skin string, joints [12]uint8) []byte {
 	inverse := [32]float32{0: 1, 5: 1, 10: 1, 15: 1, 16: 1, 21: 1, 26: 1, 28: -1, 31: 1}
 	return gltfOf(`"nodes":[{"mesh":0,"skin":0,"translation":[9,9,9]},{"translation":[0,0,2],"children":[2]},{"translation":[3,0,0],"scale":[2,2,2]}]`,
 		`"meshes":[{"primitives":[{"attributes":{"POSITION":0,"JOINTS_0":1,"WEIGHTS_0":2}}]}]`, `"skins":[{`+skin+`}]`,
-		`"accessors":[`+floats3+`,`+accessor(1, 5121, 3, "VEC4")+`,`+accessor(2, 5121, 3, "VEC4")+`,`+accessor(3, 5126, 2, "MAT4")+`]`,
+		`"accessors":[`+floats3+`,`+accessor(1, 5121, 3, "VEC4")+`,`+accessor(2, 5121, 3, "VEC4")+`,`+accessor(3, 5126, 2,
+			"MAT4")+`]`,
 		gltfBytes(corner, joints, weights, inverse))
 }
 
@@ -311,18 +342,21 @@ func TestGLTFCloud(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := append(slices.Clone(corner), 0, 0, 1, 1, 0, 1, 0, 1, 1); !m.Cloud || !slices.Equal(m.Positions, want) || m.Indices != nil {
+	if want := append(slices.Clone(corner), 0, 0, 1, 1, 0, 1, 0, 1, 1); !m.Cloud || !slices.Equal(m.Positions, want) ||
+		m.Indices != nil {
 		t.Errorf("got %v, cloud: %v, want %v", m.Positions, m.Cloud, want)
 	}
-	m, err = decodetest.Decode(t, Decode, gltfOf(oneNode, `"meshes":[{"primitives":[{"attributes":{"POSITION":0},"mode":0}]}]`, `"accessors":[`+floats3+`]`,
-		gltfBytes([]float32{1, 2, 3, float32(math.NaN()), 5, 6, 7, 8, 9})))
+	m, err = decodetest.Decode(t, Decode,
+		gltfOf(oneNode, `"meshes":[{"primitives":[{"attributes":{"POSITION":0},"mode":0}]}]`, `"accessors":[`+floats3+`]`,
+			gltfBytes([]float32{1, 2, 3, float32(math.NaN()), 5, 6, 7, 8, 9})))
 	if err != nil || !slices.Equal(m.Positions, []float32{1, 2, 3, 7, 8, 9}) {
 		t.Errorf("got %v, %v, want the points that are numbers", m, err)
 	}
 }
 
 func TestGLTFFar(t *testing.T) {
-	m, err := decodetest.Decode(t, Decode, gltfOf(`"nodes":[{"mesh":0,"translation":[1e9,0,0.5]}]`, oneMesh, `"accessors":[`+floats3+`]`, gltfBytes(corner)))
+	m, err := decodetest.Decode(t, Decode, gltfOf(`"nodes":[{"mesh":0,"translation":[1e9,0,0.5]}]`, oneMesh,
+		`"accessors":[`+floats3+`]`, gltfBytes(corner)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -334,7 +368,8 @@ func TestGLTFFar(t *testing.T) {
 // TestGLTFLong decodes a buffer that is longer than one read.
 func TestGLTFLong(t *testing.T) {
 	many := slices.Repeat(corner, 20_000)
-	m, err := decodetest.Decode(t, Decode, gltfOf(oneNode, oneMesh, strings.Replace(`"accessors":[`+floats3+`]`, ":3,", ":60000,", 1), gltfBytes(many)))
+	m, err := decodetest.Decode(t, Decode, gltfOf(oneNode, oneMesh, strings.Replace(`"accessors":[`+floats3+`]`, ":3,",
+		":60000,", 1), gltfBytes(many)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -359,8 +394,10 @@ func FuzzGLTF(f *testing.F) {
 		`"materials":[{"alphaMode":"BLEND","pbrMetallicRoughness":{"baseColorFactor":[1,0,0,1],"baseColorTexture":{"index":0}}}]`,
 		`"textures":[{"source":0}],"images":[{"bufferView":1}]`, one, gltfBytes(corner, []uint8{0, 1, 2, 0})))
 	f.Add(gltfOf(oneNode, oneMesh, `"accessors":[{"componentType":5126,"count":3,"type":"VEC3","sparse":{"count":2,`+
-		`"indices":{"bufferView":0,"componentType":5121},"values":{"bufferView":1}}}]`, gltfBytes([]uint8{1, 2}, []float32{1, 0, 0, 0, 1, 0})))
-	f.Add(glbOf(gltfOf(oneNode, oneMesh, `"accessors":[`+floats3+`]`, `"bufferViews":[{"buffer":0,"byteLength":36}],"buffers":[{"byteLength":36}]`), floatBytes(corner)))
+		`"indices":{"bufferView":0,"componentType":5121},"values":{"bufferView":1}}}]`,
+		gltfBytes([]uint8{1, 2}, []float32{1, 0, 0, 0, 1, 0})))
+	f.Add(glbOf(gltfOf(oneNode, oneMesh, `"accessors":[`+floats3+`]`,
+		`"bufferViews":[{"buffer":0,"byteLength":36}],"buffers":[{"byteLength":36}]`), floatBytes(corner)))
 	f.Add(skinnedFile(`"joints":[1,2],"inverseBindMatrices":3`, [12]uint8{5: 1, 9: 1}))
 	f.Add(dracoFile(f, "standard_attributes.drc", `{"mesh":0}`, ""))
 	f.Add(dracoFile(f, "sequential.drc", `{"mesh":0}`, ""))

@@ -57,8 +57,10 @@ type appearance struct {
 func (f *file) resolveAppearance(p *primitive) (l appearance, err error) {
 	l.factor, l.opaque = [4]float64{1, 1, 1, 1}, true
 	if p.Attributes.Color != 0 {
-		if l.vertexColors, err = f.attribute(p, p.Attributes.Color, "VEC3", "VEC4"); err == nil && l.vertexColors.count < p.positions.count {
-			err = mesh.Errorf(mesh.Malformed, "The %s file has %d colors for %d vertices in %s.", f.name, l.vertexColors.count, p.positions.count, p.location)
+		if l.vertexColors, err = f.attribute(p, p.Attributes.Color, "VEC3", "VEC4"); err == nil &&
+			l.vertexColors.count < p.positions.count {
+			err = mesh.Errorf(mesh.Malformed, "The %s file has %d colors for %d vertices in %s.", f.name, l.vertexColors.count,
+				p.positions.count, p.location)
 		}
 		l.vertexColors.normalized = l.vertexColors.kind != float32s
 	}
@@ -78,7 +80,8 @@ func (f *file) resolveAppearance(p *primitive) (l appearance, err error) {
 	}
 	if factor != nil {
 		if len(factor) != 4 {
-			return l, mesh.Errorf(mesh.Malformed, "Material %d of the %s file has a color of %d numbers.", i, f.name, len(factor))
+			return l, mesh.Errorf(mesh.Malformed, "Material %d of the %s file has a color of %d numbers.", i, f.name,
+				len(factor))
 		}
 		l.factor = [4]float64(factor)
 	}
@@ -101,7 +104,8 @@ func (f *file) resolveAppearance(p *primitive) (l appearance, err error) {
 		return l, err
 	}
 	if l.coords.count < p.positions.count {
-		return l, mesh.Errorf(mesh.Malformed, "The %s file has %d texture coordinates for %d vertices in %s.", f.name, l.coords.count,
+		return l, mesh.Errorf(mesh.Malformed, "The %s file has %d texture coordinates for %d vertices in %s.", f.name,
+			l.coords.count,
 			p.positions.count, p.location)
 	}
 	switch m.AlphaMode {

@@ -23,7 +23,8 @@ func painted(material, attribute, accessor string, values any, more ...string) [
 		attributes += `,"` + attribute + `":1`
 	}
 	return gltfOf(append([]string{
-		oneNode, `"meshes":[{"primitives":[{"attributes":{` + attributes + `},"material":0}]}]`, `"materials":[{` + material + `}]`,
+		oneNode, `"meshes":[{"primitives":[{"attributes":{` + attributes + `},"material":0}]}]`, `"materials":[{` +
+			material + `}]`,
 		`"accessors":[` + accessors + `]`, gltfBytes(parts...),
 	}, more...)...)
 }
@@ -57,7 +58,8 @@ func TestGLTFColors(t *testing.T) {
 		floats2 = `"componentType":5126,"type":"VEC2"`
 	)
 	repeat, mirror := fmt.Sprintf(textured(t), wrapRepeat), fmt.Sprintf(textured(t), wrapMirror)
-	red, green, blue, gray := color.NRGBA{255, 0, 0, 255}, color.NRGBA{0, 255, 0, 255}, color.NRGBA{0, 0, 255, 255}, color.NRGBA{100, 100, 100, 255}
+	red, green, blue, gray := color.NRGBA{255, 0, 0, 255}, color.NRGBA{0, 255, 0, 255}, color.NRGBA{0, 0, 255, 255},
+		color.NRGBA{100, 100, 100, 255}
 	for name, c := range map[string]struct {
 		file []byte
 		want [3]color.NRGBA
@@ -67,16 +69,19 @@ func TestGLTFColors(t *testing.T) {
 			[3]color.NRGBA{{127, 0, 255, 255}, {127, 0, 255, 255}, {127, 0, 255, 255}},
 		},
 		"bytes with alpha": {
-			painted(blend+pbr(`"baseColorFactor":[1,1,1,0.5]`), "COLOR_0", `"componentType":5121,"normalized":true,"type":"VEC4"`,
+			painted(blend+pbr(`"baseColorFactor":[1,1,1,0.5]`), "COLOR_0",
+				`"componentType":5121,"normalized":true,"type":"VEC4"`,
 				[]uint8{255, 0, 0, 255, 55, 55, 55, 255, 0, 0, 0, 0}),
 			[3]color.NRGBA{{255, 0, 0, 128}, {128, 128, 128, 128}, {0, 0, 0, 0}},
 		},
 		"shorts": {
-			painted("", "COLOR_0", `"componentType":5123,"normalized":true,"type":"VEC3"`, []uint16{65535, 0, 0, 0, 65535, 0, 0, 0, 14027}),
+			painted("", "COLOR_0", `"componentType":5123,"normalized":true,"type":"VEC3"`, []uint16{65535, 0, 0, 0, 65535, 0, 0,
+				0, 14027}),
 			[3]color.NRGBA{red, green, {0, 0, 127, 255}},
 		},
 		"floats, out of range": {
-			painted(pbr(`"baseColorFactor":[1,0.5,1,1]`), "COLOR_0", `"componentType":5126,"type":"VEC3"`, []float32{7, -1, 0, 0, 2, 0, 0, 0, 1}),
+			painted(pbr(`"baseColorFactor":[1,0.5,1,1]`), "COLOR_0", `"componentType":5126,"type":"VEC3"`,
+				[]float32{7, -1, 0, 0, 2, 0, 0, 0, 1}),
 			[3]color.NRGBA{red, green, blue},
 		},
 		"texture": {
@@ -84,11 +89,13 @@ func TestGLTFColors(t *testing.T) {
 			[3]color.NRGBA{red, {0, 0, 255, 128}, gray},
 		},
 		"mirrored texture, second coordinates": {
-			painted(pbr(`"baseColorTexture":{"index":0,"texCoord":1}`), "TEXCOORD_1", floats2, []float32{-0.1, 0, 1.7, 1, 1.4, 0.5}, mirror),
+			painted(pbr(`"baseColorTexture":{"index":0,"texCoord":1}`), "TEXCOORD_1", floats2,
+				[]float32{-0.1, 0, 1.7, 1, 1.4, 0.5}, mirror),
 			[3]color.NRGBA{red, blue, gray},
 		},
 		"bytes for coordinates": {
-			painted(pbr(texture), "TEXCOORD_0", `"componentType":5121,"normalized":true,"type":"VEC2"`, []uint8{20, 0, 80, 0, 150, 0}, repeat),
+			painted(pbr(texture), "TEXCOORD_0", `"componentType":5121,"normalized":true,"type":"VEC2"`,
+				[]uint8{20, 0, 80, 0, 150, 0}, repeat),
 			[3]color.NRGBA{red, blue, gray},
 		},
 		"moved texture": {
@@ -97,13 +104,16 @@ func TestGLTFColors(t *testing.T) {
 			[3]color.NRGBA{red, blue, gray},
 		},
 		"turned texture": {
-			painted(pbr(`"baseColorTexture":{"index":0,"extensions":{"KHR_texture_transform":{"rotation":1.5707963}}}`), "TEXCOORD_0", floats2,
+			painted(pbr(`"baseColorTexture":{"index":0,"extensions":{"KHR_texture_transform":{"rotation":1.5707963}}}`),
+				"TEXCOORD_0", floats2,
 				[]float32{0, 0.1, 0, 0.3, 0, 0.6}, repeat),
 			[3]color.NRGBA{red, blue, gray},
 		},
 		"WebP": {
-			painted(blend+pbr(texture), "TEXCOORD_0", floats2, []float32{0.1, 0, 0.3, 1, -1.4, 0.5}, `"extensionsRequired":["EXT_texture_webp"]`,
-				`"textures":[{"extensions":{"EXT_texture_webp":{"source":0}}}]`, `"images":[{"uri":"data:image/webp;base64,`+webpTexture+`"}]`),
+			painted(blend+pbr(texture), "TEXCOORD_0", floats2, []float32{0.1, 0, 0.3, 1, -1.4, 0.5},
+				`"extensionsRequired":["EXT_texture_webp"]`,
+				`"textures":[{"extensions":{"EXT_texture_webp":{"source":0}}}]`,
+				`"images":[{"uri":"data:image/webp;base64,`+webpTexture+`"}]`),
 			[3]color.NRGBA{red, {0, 0, 255, 128}, gray},
 		},
 		"diffuse color": {
@@ -111,11 +121,13 @@ func TestGLTFColors(t *testing.T) {
 			[3]color.NRGBA{red, red, red},
 		},
 		"diffuse texture": {
-			painted(blend[:len(blend)-1]+specular(`"diffuseTexture":{"index":0}`), "TEXCOORD_0", floats2, []float32{0.1, 0, 0.3, 1, -1.4, 0.5}, repeat),
+			painted(blend[:len(blend)-1]+specular(`"diffuseTexture":{"index":0}`), "TEXCOORD_0", floats2,
+				[]float32{0.1, 0, 0.3, 1, -1.4, 0.5}, repeat),
 			[3]color.NRGBA{red, {0, 0, 255, 128}, gray},
 		},
 		"texture elsewhere": {
-			painted(pbr(`"baseColorFactor":[0,1,0,1],`+texture), "TEXCOORD_0", floats2, make([]float32, 6), `"textures":[{"source":0}]`,
+			painted(pbr(`"baseColorFactor":[0,1,0,1],`+texture), "TEXCOORD_0", floats2, make([]float32, 6),
+				`"textures":[{"source":0}]`,
 				`"images":[{"uri":"http://127.0.0.1:9/a.png"}]`),
 			[3]color.NRGBA{green, green, green},
 		},
@@ -133,7 +145,8 @@ func TestGLTFColors(t *testing.T) {
 			}
 		})
 	}
-	if m, err := decodetest.Decode(t, Decode, gltfOf(oneNode, oneMesh, `"accessors":[`+floats3+`]`, gltfBytes(corner))); err != nil || m.Colors != nil {
+	if m, err := decodetest.Decode(t, Decode, gltfOf(oneNode, oneMesh, `"accessors":[`+floats3+`]`,
+		gltfBytes(corner))); err != nil || m.Colors != nil {
 		t.Errorf("without a material there are the colors %v, %v", m.Colors, err)
 	}
 }
@@ -153,20 +166,25 @@ func TestGLTFPatches(t *testing.T) {
 		want              mesh.Texture
 		tint              uint32
 	}{
-		"opaque":      {texture, `{}`, mesh.Texture{}, cyan},
-		"mask":        {`"alphaMode":"MASK",` + texture, `{"wrapS":33648}`, mesh.Texture{WrapU: mesh.Mirror, Alpha: mesh.AlphaMask, Cutoff: 128}, half},
-		"mask at 0.2": {`"alphaMode":"MASK","alphaCutoff":0.2,` + texture, `{}`, mesh.Texture{Alpha: mesh.AlphaMask, Cutoff: 51}, half},
+		"opaque": {texture, `{}`, mesh.Texture{}, cyan},
+		"mask": {`"alphaMode":"MASK",` + texture, `{"wrapS":33648}`,
+			mesh.Texture{WrapU: mesh.Mirror, Alpha: mesh.AlphaMask, Cutoff: 128}, half},
+		"mask at 0.2": {`"alphaMode":"MASK","alphaCutoff":0.2,` + texture, `{}`, mesh.Texture{Alpha: mesh.AlphaMask,
+			Cutoff: 51}, half},
 		"blend": {`"alphaMode":"BLEND",` + texture, `{"wrapT":33071,"magFilter":9728}`,
 			mesh.Texture{WrapV: mesh.Clamp, Nearest: true, Alpha: mesh.AlphaBlend}, half},
 	} {
-		m, err := decodetest.Decode(t, Decode, painted(c.material, "TEXCOORD_0", floats2, []float32{0, 0.5, 1, 2, -1, 0}, root, `"samplers":[`+c.sampler+`]`))
+		m, err := decodetest.Decode(t, Decode, painted(c.material, "TEXCOORD_0", floats2, []float32{0, 0.5, 1, 2, -1, 0},
+			root, `"samplers":[`+c.sampler+`]`))
 		if err != nil || len(m.Patches) != 1 {
 			t.Errorf("%s: got %v, %v, want a patch", name, m, err)
 			continue
 		}
 		got := m.Patches[0]
-		if uv := [3][2]float32{{0, 1.5}, {2, 6}, {-2, 0}}; got.Triangle != 0 || got.UV != uv || got.Tint != [3]uint32{c.tint, c.tint, c.tint} {
-			t.Errorf("%s: got triangle %d, coordinates %v and tint %08x, want 0, %v and %08x", name, got.Triangle, got.UV, got.Tint, uv, c.tint)
+		if uv := [3][2]float32{{0, 1.5}, {2, 6}, {-2, 0}}; got.Triangle != 0 || got.UV != uv ||
+			got.Tint != [3]uint32{c.tint, c.tint, c.tint} {
+			t.Errorf("%s: got triangle %d, coordinates %v and tint %08x, want 0, %v and %08x", name, got.Triangle, got.UV,
+				got.Tint, uv, c.tint)
 		}
 		if c.want.Image = got.Texture.Image; *got.Texture != c.want {
 			t.Errorf("%s: got %+v, want %+v", name, *got.Texture, c.want)
@@ -198,7 +216,8 @@ func texturedTriangles(images ...[]byte) []byte {
 	return gltfOf(oneNode, `"images":[`+strings.Join(uris, ",")+`]`, `"textures":[`+list(`{"source":%d}`)+`]`,
 		`"materials":[`+list(`{"pbrMetallicRoughness":{"baseColorTexture":{"index":%d}}}`)+`]`,
 		`"meshes":[{"primitives":[`+list(`{"attributes":{"POSITION":0,"TEXCOORD_0":1},"material":%d}`)+`]}]`,
-		`"accessors":[`+floats3+`,{"bufferView":1,"componentType":5126,"count":3,"type":"VEC2"}]`, gltfBytes(corner, make([]float32, 6)))
+		`"accessors":[`+floats3+`,{"bufferView":1,"componentType":5126,"count":3,"type":"VEC2"}]`,
+		gltfBytes(corner, make([]float32, 6)))
 }
 
 // TestGLTFTextureLimits checks that all textures have the same size if there is not enough memory
@@ -244,12 +263,14 @@ func TestGLTFTextureLimits(t *testing.T) {
 func TestGLTFSharedImage(t *testing.T) {
 	root := strings.Replace(fmt.Sprintf(textured(t), wrapMirror), `"textures":[`, `"textures":[{"source":0},`, 1)
 	both := `"materials":[{"pbrMetallicRoughness":{"baseColorTexture":{"index":0}}},{"pbrMetallicRoughness":{"baseColorTexture":{"index":1}}}]`
-	m, err := decodetest.Decode(t, Decode, painted("", "TEXCOORD_0", `"componentType":5126,"type":"VEC2"`, make([]float32, 6), root, both,
+	m, err := decodetest.Decode(t, Decode, painted("", "TEXCOORD_0", `"componentType":5126,"type":"VEC2"`,
+		make([]float32, 6), root, both,
 		`"meshes":[{"primitives":[{"attributes":{"POSITION":0,"TEXCOORD_0":1},"material":0},{"attributes":{"POSITION":0,"TEXCOORD_0":1},"material":1}]}]`))
 	if err != nil || len(m.Patches) != 2 {
 		t.Fatalf("got %v, %v, want two patches", m, err)
 	}
-	if a, b := m.Patches[0].Texture, m.Patches[1].Texture; a.Image != b.Image || a.WrapU != mesh.Repeat || b.WrapU != mesh.Mirror {
+	if a, b := m.Patches[0].Texture, m.Patches[1].Texture; a.Image != b.Image || a.WrapU != mesh.Repeat ||
+		b.WrapU != mesh.Mirror {
 		t.Errorf("got the textures %+v and %+v, want one image that is repeated and mirrored", a, b)
 	}
 }

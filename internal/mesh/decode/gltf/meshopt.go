@@ -34,7 +34,8 @@ func (f *file) decompressView(i int, v *meshoptView) ([]byte, error) {
 	b, err = meshopt.Decode(b, meshopt.Layout{Mode: v.Mode, Filter: v.Filter, Count: int(count), Stride: int(stride)})
 	var told *mesh.Error
 	if errors.As(err, &told) {
-		return nil, mesh.Errorf(told.Reason, "The %s file has meshopt data in buffer view %d that %s.", f.name, i, told.Message)
+		return nil, mesh.Errorf(told.Reason, "The %s file has meshopt data in buffer view %d that %s.", f.name, i,
+			told.Message)
 	}
 	return b, err
 }

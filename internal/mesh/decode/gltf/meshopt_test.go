@@ -14,8 +14,9 @@ import (
 // meshoptFile returns a glTF file whose only buffer view is 8 bytes of compressed zeros. extension
 // are the members of the extension besides the section of the buffer.
 func meshoptFile(extension string) []byte {
-	return gltfOf(oneNode, oneMesh, `"accessors":[`+floats3+`]`, `"bufferViews":[{"buffer":0,"byteLength":36,"extensions":{"EXT_meshopt_compression":{"buffer":0,"byteLength":8,`+
-		extension+`}}}],"buffers":[{"byteLength":8,"uri":"data:;base64,AAAAAAAAAAA="}]`)
+	return gltfOf(oneNode, oneMesh, `"accessors":[`+floats3+`]`,
+		`"bufferViews":[{"buffer":0,"byteLength":36,"extensions":{"EXT_meshopt_compression":{"buffer":0,"byteLength":8,`+
+			extension+`}}}],"buffers":[{"byteLength":8,"uri":"data:;base64,AAAAAAAAAAA="}]`)
 }
 
 // TestGLTFMeshopt decodes files of other programs, one with each extension. Package meshopt tests
@@ -33,15 +34,18 @@ func TestGLTFMeshoptLimit(t *testing.T) {
 	const count = 234 * 256
 	packed := make([]byte, 1+count/256*12*4+32) // zeros
 	packed[0] = 0xA0
-	view := fmt.Sprintf(`{"buffer":0,"byteLength":%d,"extensions":{"EXT_meshopt_compression":{"buffer":0,"byteLength":%d,"byteStride":12,"count":%d,"mode":"ATTRIBUTES"}}}`,
+	view := fmt.Sprintf(
+		`{"buffer":0,"byteLength":%d,"extensions":{"EXT_meshopt_compression":{"buffer":0,"byteLength":%d,"byteStride":12,"count":%d,"mode":"ATTRIBUTES"}}}`,
 		12*count, len(packed), count)
 	limits := mesh.DefaultLimits
 	limits.Inflated = 3 * 12 * count / 2
 	for _, views := range []int{1, 2} {
-		file := gltfOf(oneNode, fmt.Sprintf(`"meshes":[{"primitives":[{"attributes":{"POSITION":0}},{"attributes":{"POSITION":%d}}]}]`, views-1),
+		file := gltfOf(oneNode,
+			fmt.Sprintf(`"meshes":[{"primitives":[{"attributes":{"POSITION":0}},{"attributes":{"POSITION":%d}}]}]`, views-1),
 			fmt.Sprintf(`"accessors":[{"bufferView":0,"componentType":5126,"count":%[1]d,"type":"VEC3"},{"bufferView":1,"componentType":5126,"count":%[1]d,"type":"VEC3"}]`, count),
 			`"bufferViews":[`+view+`,`+view+`]`,
-			fmt.Sprintf(`"buffers":[{"byteLength":%d,"uri":"data:;base64,%s"}]`, len(packed), base64.StdEncoding.EncodeToString(packed)))
+			fmt.Sprintf(`"buffers":[{"byteLength":%d,"uri":"data:;base64,%s"}]`, len(packed),
+				base64.StdEncoding.EncodeToString(packed)))
 		m, err := decodetest.DecodeFile(t, mesh.GLTF, Decode, file, limits)
 		switch {
 		case views == 2:

@@ -90,7 +90,8 @@ func (f *file) checkTree() (child []bool, err error) {
 	total := int64(0)
 	for _, n := range f.nodes {
 		if total += int64(len(n.Children)); total > f.limits.Elements {
-			return nil, mesh.Errorf(mesh.TooLarge, "The nodes of the %s file have more than %d children.", f.name, f.limits.Elements)
+			return nil, mesh.Errorf(mesh.TooLarge, "The nodes of the %s file have more than %d children.", f.name,
+				f.limits.Elements)
 		}
 		for _, r := range n.Children {
 			c, ok := f.index(r, len(f.nodes))
@@ -205,7 +206,8 @@ func (w *nodeWalker) addInstances(node int, shown skinnedMesh, at geometry.Trans
 				return err
 			}
 			if n := attributes[i].count; !first && n != count {
-				return mesh.Errorf(mesh.Malformed, "Node %d of the %s file has instances with %d and with %d elements.", node, w.name, count, n)
+				return mesh.Errorf(mesh.Malformed, "Node %d of the %s file has instances with %d and with %d elements.", node,
+					w.name, count, n)
 			}
 			count, first = attributes[i].count, false
 		}

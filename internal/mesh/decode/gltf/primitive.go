@@ -69,7 +69,8 @@ func (f *file) morphs(p *primitive, weights []float64) (all []morph, err error) 
 			return nil, err
 		}
 		if m.moves.count < p.positions.count {
-			return nil, mesh.Errorf(mesh.Malformed, "The %s file has a morph target with %d positions for %d vertices in %s.", f.name, m.moves.count,
+			return nil, mesh.Errorf(mesh.Malformed, "The %s file has a morph target with %d positions for %d vertices in %s.",
+				f.name, m.moves.count,
 				p.positions.count, p.location)
 		}
 		all = append(all, m)
@@ -94,7 +95,8 @@ func (f *file) mesh(i int, primitives *int64) (*resolvedMesh, error) {
 		return nil, err
 	}
 	if *primitives += int64(len(all)); *primitives > f.limits.Elements {
-		return nil, mesh.Errorf(mesh.TooLarge, "The meshes of the %s file have more than %d primitives.", f.name, f.limits.Elements)
+		return nil, mesh.Errorf(mesh.TooLarge, "The meshes of the %s file have more than %d primitives.", f.name,
+			f.limits.Elements)
 	}
 	for j := range all {
 		p := &all[j]
@@ -156,7 +158,8 @@ func (f *file) resolve(p *primitive) (err error) {
 		switch p.corners.kind {
 		case uint8s, uint16s, uint32s:
 		default:
-			return mesh.Errorf(mesh.Malformed, "The %s file has indices of the type %d in %s.", f.name, p.corners.kind, p.location)
+			return mesh.Errorf(mesh.Malformed, "The %s file has indices of the type %d in %s.", f.name, p.corners.kind,
+				p.location)
 		}
 	}
 	p.appearance, err = f.resolveAppearance(p)
@@ -176,7 +179,8 @@ func (f *file) resolveJoints(p *primitive) (err error) {
 	case p.joints.kind != uint8s && p.joints.kind != uint16s:
 		return mesh.Errorf(mesh.Malformed, "The %s file has joints of the type %d in %s.", f.name, p.joints.kind, p.location)
 	case p.joints.count < least || p.weights.count < least:
-		return mesh.Errorf(mesh.Malformed, "The %s file has %d joints and %d weights for %d vertices in %s.", f.name, p.joints.count, p.weights.count,
+		return mesh.Errorf(mesh.Malformed, "The %s file has %d joints and %d weights for %d vertices in %s.", f.name,
+			p.joints.count, p.weights.count,
 			least, p.location)
 	}
 	return nil
@@ -258,7 +262,8 @@ func (f *file) buildShape(p *primitive, pose *pose, slots []uint32) (*geometry.S
 		v := uint32(corner)
 		if p.indexed {
 			if v = p.corners.index(corner); int64(v) >= int64(p.positions.count) {
-				return 0, mesh.Errorf(mesh.Malformed, "The %s file has the index %d in %s, where there are %d vertices.", f.name, v, p.location,
+				return 0, mesh.Errorf(mesh.Malformed, "The %s file has the index %d in %s, where there are %d vertices.", f.name, v,
+					p.location,
 					p.positions.count)
 			}
 		}

@@ -41,25 +41,27 @@ func (f *file) fillMesh(m *mesh.Mesh, uses []instance, progress func(float64)) e
 			places += len(shape.Sources)
 		}
 	}
-	err = geometry.Assemble(f.ctx, f.name, m, int(triangles), places, func(visit func(*geometry.Shape, geometry.Transform) error) error {
-		for _, u := range uses {
-			to := u.to
-			if u.skin != 0 {
-				to = geometry.Identity
-			}
-			for _, shape := range s.shapes[u.skinnedMesh] {
-				if err := visit(shape, to); err != nil {
-					return err
+	err = geometry.Assemble(f.ctx, f.name, m, int(triangles), places,
+		func(visit func(*geometry.Shape, geometry.Transform) error) error {
+			for _, u := range uses {
+				to := u.to
+				if u.skin != 0 {
+					to = geometry.Identity
+				}
+				for _, shape := range s.shapes[u.skinnedMesh] {
+					if err := visit(shape, to); err != nil {
+						return err
+					}
 				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
 	if m.Cloud {
 		m.Indices = nil
 	}
 	if err == nil && (m.Vertices() == 0 || !m.Cloud && m.Triangles() == 0) {
-		return mesh.Errorf(mesh.Malformed, "The %s file has no triangles or points whose coordinates are finite numbers.", f.name)
+		return mesh.Errorf(mesh.Malformed, "The %s file has no triangles or points whose coordinates are finite numbers.",
+			f.name)
 	}
 	return err
 }

@@ -41,10 +41,12 @@ func (f *file) pose(r ref) (*pose, error) {
 	}
 	switch {
 	case p.inverse.kind != float32s:
-		return nil, mesh.Errorf(mesh.Malformed, "The %s file has matrices with components of the type %d for skin %d, where floats (%d) are required.", f.name,
+		return nil, mesh.Errorf(mesh.Malformed,
+			"The %s file has matrices with components of the type %d for skin %d, where floats (%d) are required.", f.name,
 			p.inverse.kind, i, float32s)
 	case p.inverse.count < len(s.Joints):
-		return nil, mesh.Errorf(mesh.Malformed, "The %s file has %d matrices for the %d joints of skin %d.", f.name, p.inverse.count, len(s.Joints), i)
+		return nil, mesh.Errorf(mesh.Malformed, "The %s file has %d matrices for the %d joints of skin %d.", f.name,
+			p.inverse.count, len(s.Joints), i)
 	}
 	return p, nil
 }
@@ -63,7 +65,8 @@ func (f *file) move(p *primitive, pose *pose, v int, at [3]float64) (to [3]float
 		}
 		joint := int(joints[i])
 		if joint >= len(pose.joints) {
-			return to, mesh.Errorf(mesh.Malformed, "The %s file has the joint %d in %s, where the skin has %d.", f.name, joint, p.location, len(pose.joints))
+			return to, mesh.Errorf(mesh.Malformed, "The %s file has the joint %d in %s, where the skin has %d.", f.name, joint,
+				p.location, len(pose.joints))
 		}
 		moved := at
 		if pose.inverse.count > 0 {

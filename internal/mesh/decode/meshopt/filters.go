@@ -52,7 +52,8 @@ func (f Filter) apply(b []byte, stride int) {
 	case f == Color:
 		for ; len(b) >= 8; b = b[8:] {
 			alpha := binary.LittleEndian.Uint16(b[6:])
-			for i, v := range rgba(float64(uint16(int16At(b, 0))), float64(int16At(b, 1)), float64(int16At(b, 2)), alpha, math.MaxUint16) {
+			for i, v := range rgba(float64(uint16(int16At(b, 0))), float64(int16At(b, 1)), float64(int16At(b, 2)), alpha,
+				math.MaxUint16) {
 				binary.LittleEndian.PutUint16(b[2*i:], uint16(v))
 			}
 		}

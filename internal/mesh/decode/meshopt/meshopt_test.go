@@ -27,7 +27,8 @@ func (v vector) layout() Layout {
 // matches reports whether decoded bytes are those of the reference. It computes the filters of
 // 16-bit numbers in float32, which can round the other way.
 func (v vector) matches(got []byte) bool {
-	if len(got) != len(v.Decoded) || v.Stride != 8 || v.Filter != Octahedral && v.Filter != Quaternion && v.Filter != Color {
+	if len(got) != len(v.Decoded) || v.Stride != 8 || v.Filter != Octahedral && v.Filter != Quaternion &&
+		v.Filter != Color {
 		return bytes.Equal(got, v.Decoded)
 	}
 	for i := range len(got) / 2 {
@@ -61,7 +62,8 @@ func TestDecode(t *testing.T) {
 	for i, v := range vectors(t) {
 		got, err := Decode(v.Encoded, v.layout())
 		if err != nil || !v.matches(got) {
-			t.Errorf("vector %d (%s, %s, %d of %d bytes): got %d bytes that differ (error %v)", i, v.Mode, v.Filter, v.Count, v.Stride, len(got), err)
+			t.Errorf("vector %d (%s, %s, %d of %d bytes): got %d bytes that differ (error %v)", i, v.Mode, v.Filter, v.Count,
+				v.Stride, len(got), err)
 		}
 		modes[v.Mode], filters[v.Filter] = true, true
 	}
@@ -114,29 +116,43 @@ func TestInvalid(t *testing.T) {
 		reason  mesh.Reason
 		message string
 	}{
-		"empty":                 {change(Attributes, func(v *vector) { v.Encoded, v.Count = nil, 0 }), mesh.Malformed, "ends too early"},
-		"no mode":               {change(Attributes, func(v *vector) { v.Mode = "" }), mesh.Malformed, "do not fit together"},
-		"unknown filter":        {change(Attributes, func(v *vector) { v.Filter = "LOG" }), mesh.Malformed, "do not fit together"},
-		"filter of indices":     {change(Triangles, func(v *vector) { v.Filter = Exponential }), mesh.Malformed, "do not fit together"},
-		"stride of a color":     {change(Attributes, func(v *vector) { v.Filter, v.Stride = Color, 12 }), mesh.Malformed, "do not fit together"},
-		"mode of a channel":     {ofChannel(3), mesh.Malformed, "has a channel of the unknown mode 0x03"},
-		"rotation of bytes":     {ofChannel(0x10), mesh.Malformed, "has a channel of the unknown mode 0x10"},
-		"stride of 0":           {change(Attributes, func(v *vector) { v.Stride = 0 }), mesh.Malformed, "do not fit together"},
-		"stride of 260":         {change(Attributes, func(v *vector) { v.Stride = 260 }), mesh.Malformed, "do not fit together"},
-		"stride of an index":    {change(Indices, func(v *vector) { v.Stride = 8 }), mesh.Malformed, "do not fit together"},
-		"two corners":           {change(Triangles, func(v *vector) { v.Count -= 1 }), mesh.Malformed, "do not fit together"},
-		"negative count":        {change(Triangles, func(v *vector) { v.Count = -3 }), mesh.Malformed, "ends too early"},
-		"many elements":         {change(Attributes, func(v *vector) { v.Count = 1 << 40 }), mesh.Malformed, "ends too early"},
-		"many triangles":        {change(Triangles, func(v *vector) { v.Count *= 9 }), mesh.Malformed, "ends too early"},
-		"fewer elements":        {change(Attributes, func(v *vector) { v.Count = 16 }), mesh.Malformed, "bytes too many"},
-		"more indices":          {change(Indices, func(v *vector) { v.Count++ }), mesh.Malformed, "cut off"},
-		"large index":           {change(Indices, func(v *vector) { v.Encoded, v.Count = []byte("\xd1\xff\xff\xff\xff\xff\x01\x00\x00\x00\x00"), 1 }), mesh.Malformed, "too large"},
-		"fewer indices":         {change(Indices, func(v *vector) { v.Count-- }), mesh.Malformed, "bytes too many"},
-		"cut off":               {change(Triangles, func(v *vector) { v.Encoded = v.Encoded[:16] }), mesh.Malformed, "ends too early"},
-		"another codec":         {change(Triangles, func(v *vector) { v.Encoded[0] = 0xa0 }), mesh.Malformed, "begins with the byte 0xa0 instead of 0xe1"},
-		"version of attributes": {change(Attributes, func(v *vector) { v.Encoded[0] = 0xa2 }), mesh.Unsupported, "is of version 2, which is not supported"},
-		"version of triangles":  {change(Triangles, func(v *vector) { v.Encoded[0] = 0xe0 }), mesh.Unsupported, "is of version 0, which is not supported"},
-		"version of indices":    {change(Indices, func(v *vector) { v.Encoded[0] = 0xd2 }), mesh.Unsupported, "is of version 2, which is not supported"},
+		"empty": {change(Attributes, func(v *vector) { v.Encoded, v.Count = nil, 0 }), mesh.Malformed,
+			"ends too early"},
+		"no mode": {change(Attributes, func(v *vector) { v.Mode = "" }), mesh.Malformed, "do not fit together"},
+		"unknown filter": {change(Attributes, func(v *vector) { v.Filter = "LOG" }), mesh.Malformed,
+			"do not fit together"},
+		"filter of indices": {change(Triangles, func(v *vector) { v.Filter = Exponential }), mesh.Malformed,
+			"do not fit together"},
+		"stride of a color": {change(Attributes, func(v *vector) { v.Filter, v.Stride = Color, 12 }), mesh.Malformed,
+			"do not fit together"},
+		"mode of a channel": {ofChannel(3), mesh.Malformed, "has a channel of the unknown mode 0x03"},
+		"rotation of bytes": {ofChannel(0x10), mesh.Malformed, "has a channel of the unknown mode 0x10"},
+		"stride of 0": {change(Attributes, func(v *vector) { v.Stride = 0 }), mesh.Malformed,
+			"do not fit together"},
+		"stride of 260": {change(Attributes, func(v *vector) { v.Stride = 260 }), mesh.Malformed,
+			"do not fit together"},
+		"stride of an index": {change(Indices, func(v *vector) { v.Stride = 8 }), mesh.Malformed, "do not fit together"},
+		"two corners":        {change(Triangles, func(v *vector) { v.Count -= 1 }), mesh.Malformed, "do not fit together"},
+		"negative count":     {change(Triangles, func(v *vector) { v.Count = -3 }), mesh.Malformed, "ends too early"},
+		"many elements": {change(Attributes, func(v *vector) { v.Count = 1 << 40 }), mesh.Malformed,
+			"ends too early"},
+		"many triangles": {change(Triangles, func(v *vector) { v.Count *= 9 }), mesh.Malformed, "ends too early"},
+		"fewer elements": {change(Attributes, func(v *vector) { v.Count = 16 }), mesh.Malformed, "bytes too many"},
+		"more indices":   {change(Indices, func(v *vector) { v.Count++ }), mesh.Malformed, "cut off"},
+		"large index": {change(Indices,
+			func(v *vector) { v.Encoded, v.Count = []byte("\xd1\xff\xff\xff\xff\xff\x01\x00\x00\x00\x00"), 1 }), mesh.Malformed,
+			"too large"},
+		"fewer indices": {change(Indices, func(v *vector) { v.Count-- }), mesh.Malformed, "bytes too many"},
+		"cut off": {change(Triangles, func(v *vector) { v.Encoded = v.Encoded[:16] }), mesh.Malformed,
+			"ends too early"},
+		"another codec": {change(Triangles, func(v *vector) { v.Encoded[0] = 0xa0 }), mesh.Malformed,
+			"begins with the byte 0xa0 instead of 0xe1"},
+		"version of attributes": {change(Attributes, func(v *vector) { v.Encoded[0] = 0xa2 }), mesh.Unsupported,
+			"is of version 2, which is not supported"},
+		"version of triangles": {change(Triangles, func(v *vector) { v.Encoded[0] = 0xe0 }), mesh.Unsupported,
+			"is of version 0, which is not supported"},
+		"version of indices": {change(Indices, func(v *vector) { v.Encoded[0] = 0xd2 }), mesh.Unsupported,
+			"is of version 2, which is not supported"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Decode(c.vector.Encoded, c.vector.layout())

@@ -123,17 +123,20 @@ func (o *file) vertex(rest []byte) error {
 		case ok:
 			n[count] = x
 		case count < 3 && !textscan.NotFinite(w):
-			return mesh.Errorf(mesh.Malformed, "Line %d of the OBJ file has %s where a coordinate is expected.", o.Number, textscan.Quote(w))
+			return mesh.Errorf(mesh.Malformed, "Line %d of the OBJ file has %s where a coordinate is expected.", o.Number,
+				textscan.Quote(w))
 		default:
 			n[count] = math.NaN()
 		}
 	}
 	if count < 3 {
-		return mesh.Errorf(mesh.Malformed, "Line %d of the OBJ file has a vertex with %d coordinates in place of three.", o.Number, count)
+		return mesh.Errorf(mesh.Malformed, "Line %d of the OBJ file has a vertex with %d coordinates in place of three.",
+			o.Number, count)
 	}
 	for _, x := range n[:3] {
 		if math.Abs(x) > geometry.MaxCoordinate {
-			return mesh.Errorf(mesh.Malformed, "Line %d of the OBJ file has a coordinate farther than %g from zero.", o.Number, geometry.MaxCoordinate)
+			return mesh.Errorf(mesh.Malformed, "Line %d of the OBJ file has a coordinate farther than %g from zero.", o.Number,
+				geometry.MaxCoordinate)
 		}
 	}
 	o.vertices = append(o.vertices, n[0], n[1], n[2])
@@ -188,7 +191,8 @@ func (o *file) face(rest []byte) error {
 			return nil
 		}
 		if !ok || index == 0 || v < 0 || v >= known {
-			return mesh.Errorf(mesh.Malformed, "Line %d of the OBJ file has a face with vertex %s, where %d vertices are known, counted from 1.",
+			return mesh.Errorf(mesh.Malformed,
+				"Line %d of the OBJ file has a face with vertex %s, where %d vertices are known, counted from 1.",
 				o.Number, textscan.Quote(number), known)
 		}
 		o.polygon = append(o.polygon, uint32(v))
@@ -201,7 +205,8 @@ func (o *file) face(rest []byte) error {
 		return nil
 	}
 	if int64(len(o.corners)/3+n-2) > o.limits.Triangles {
-		return mesh.Errorf(mesh.TooLarge, "The OBJ file has too many triangles: at most %d are supported.", o.limits.Triangles)
+		return mesh.Errorf(mesh.TooLarge, "The OBJ file has too many triangles: at most %d are supported.",
+			o.limits.Triangles)
 	}
 	if n == 3 {
 		o.corners = append(o.corners, o.polygon...)
@@ -228,7 +233,8 @@ func (o *file) finish(ctx context.Context) (*mesh.Mesh, error) {
 	case vertices == 0:
 		return nil, mesh.Errorf(mesh.Empty, "The OBJ file has no vertices.")
 	case vertices == o.missing:
-		return nil, mesh.Errorf(mesh.Malformed, "None of the %d vertices of the OBJ file has coordinates that are finite numbers.", vertices)
+		return nil, mesh.Errorf(mesh.Malformed,
+			"None of the %d vertices of the OBJ file has coordinates that are finite numbers.", vertices)
 	}
 	s := &geometry.Shape{Vertices: o.vertices, Corners: o.corners}
 	if len(o.corners) == 0 {
@@ -249,7 +255,8 @@ func (o *file) finish(ctx context.Context) (*mesh.Mesh, error) {
 		}
 	}
 	m := &mesh.Mesh{Format: mesh.OBJ, Unit: 1, Cloud: len(s.Corners) == 0}
-	err := geometry.Assemble(ctx, "OBJ", m, s.Triangles(), len(s.Sources), func(visit func(*geometry.Shape, geometry.Transform) error) error { return visit(s, geometry.Identity) })
+	err := geometry.Assemble(ctx, "OBJ", m, s.Triangles(), len(s.Sources),
+		func(visit func(*geometry.Shape, geometry.Transform) error) error { return visit(s, geometry.Identity) })
 	if err != nil {
 		return nil, err
 	}

@@ -22,20 +22,21 @@ const square = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n"
 func TestOBJFaces(t *testing.T) {
 	want := []float32{0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0}
 	for name, text := range map[string]string{
-		"plain":              square + "f 1 2 3\nf 1 3 4\n",
-		"relative":           square + "f -4 -3 -2\nf -4 -2 -1\n",
-		"mixed":              "v 0 0 0\nv 1 0 0\nv 1 1 0\nf 1 2 -1\nv 0 1 0\nf 1 -2 4",
-		"faces first":        "f 1 2 3 4\n" + square,
-		"between vertices":   "v 0 0 0\nv 1 0 0\nf -2 -1 3\nv 1 1 0\nv 0 1 0\nf -4 -2 -1\n",
-		"with textures":      square + "vt 0 0\nf 1/1 2/1 3/1\nf 1/1/1 3//1 4//\n",
-		"quad":               square + "f 1 2 3 4\n",
-		"old keyword":        square + "fo 1 2 3 4\n",
-		"windows":            strings.ReplaceAll(square+"f 1 2 3 4\n", "\n", "\r\n"),
-		"classic mac":        strings.ReplaceAll("# x\n"+square+"f 1 2 \\\n3 4\n", "\n", "\r"),
-		"continued":          square + "f 1 2 \\\n3 \\\r\n 4\n",
-		"continued at end":   square + "f 1 2 3 4 \\",
-		"comments":           "# C:\\models\\\n" + square + "  # x\nf 1 2 3 4 # 5\n",
-		"names in paths":     "mtllib C:\\textures\\\r\no C:\\\n" + square + "g C:\\models\\part\\\nf 1 2 3\nusemtl red\\\nf 1 3 4\ng end\\",
+		"plain":            square + "f 1 2 3\nf 1 3 4\n",
+		"relative":         square + "f -4 -3 -2\nf -4 -2 -1\n",
+		"mixed":            "v 0 0 0\nv 1 0 0\nv 1 1 0\nf 1 2 -1\nv 0 1 0\nf 1 -2 4",
+		"faces first":      "f 1 2 3 4\n" + square,
+		"between vertices": "v 0 0 0\nv 1 0 0\nf -2 -1 3\nv 1 1 0\nv 0 1 0\nf -4 -2 -1\n",
+		"with textures":    square + "vt 0 0\nf 1/1 2/1 3/1\nf 1/1/1 3//1 4//\n",
+		"quad":             square + "f 1 2 3 4\n",
+		"old keyword":      square + "fo 1 2 3 4\n",
+		"windows":          strings.ReplaceAll(square+"f 1 2 3 4\n", "\n", "\r\n"),
+		"classic mac":      strings.ReplaceAll("# x\n"+square+"f 1 2 \\\n3 4\n", "\n", "\r"),
+		"continued":        square + "f 1 2 \\\n3 \\\r\n 4\n",
+		"continued at end": square + "f 1 2 3 4 \\",
+		"comments":         "# C:\\models\\\n" + square + "  # x\nf 1 2 3 4 # 5\n",
+		"names in paths": "mtllib C:\\textures\\\r\no C:\\\n" + square +
+			"g C:\\models\\part\\\nf 1 2 3\nusemtl red\\\nf 1 3 4\ng end\\",
 		"continued keyword":  square + "f\\\n1 2 3 4\n",
 		"other statements":   square + "vt 0 \\\n0\nf 1 2 3 4\n",
 		"tabs":               strings.ReplaceAll(square+"f 1 2 3 4\n", " ", "\t "),
@@ -99,7 +100,8 @@ func TestOBJColors(t *testing.T) {
 		{"missing and not a number", "v 0 0 0\nv 1 0 0 0 1 0\nv 0 1 0 nan nan nan\nf 1 2 3", white + g + white},
 		{"out of range", "v 0 0 0 1.001 0 -3\nv 1 0 0 0 1 0\nv 0 1 0 .5 .5 .5\nf 1 2 3", r + g + half},
 		{"of a cloud", "v 0 0 0 1 0 0\nv 1 0 0 0 1 0\n", r + g},
-		{"of ZBrush", square + "#MRGB ffff000000000ff0\n#MRGB ff808080FFFFFFFFff000000\nf 1 2 3 4", r + "\x00\x0F\xF0\xFF" + half + white},
+		{"of ZBrush", square + "#MRGB ffff000000000ff0\n#MRGB ff808080FFFFFFFFff000000\nf 1 2 3 4", r + "\x00\x0F\xF0\xFF" +
+			half + white},
 		{"of ZBrush, damaged", square + "#MRGB ffff0000ff00ff0x\n#MRGB\nv 0 0 0\nf 1 2 3 5", r + white + white + white},
 		{"none", "v 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl red\nf 1 2 3", ""},
 		{"of materials", "newmtl a\nKd 1 0 0\nnewmtl b\nKd 0 1 0\nd 0.5\n" + square +
@@ -131,7 +133,8 @@ func TestOBJColoredCube(t *testing.T) {
 
 // TestOBJFar checks that a model far from zero keeps its details.
 func TestOBJFar(t *testing.T) {
-	m := decodetest.DecodeText(t, Decode, "v 4500000.125 1 -9000.0625\nv 4500000.25 1 -9000.0625\nv 4500000.125 1.0078125 -9000\nf 1 2 3")
+	m := decodetest.DecodeText(t, Decode,
+		"v 4500000.125 1 -9000.0625\nv 4500000.25 1 -9000.0625\nv 4500000.125 1.0078125 -9000\nf 1 2 3")
 	want := mesh.Box{Min: [3]float64{4500000.125, 1, -9000.0625}, Max: [3]float64{4500000.25, 1.0078125, -9000}}
 	if got := m.Box(); got != want {
 		t.Errorf("got the box %v, want %v", got, want)
@@ -172,7 +175,8 @@ func TestOBJMalformed(t *testing.T) {
 		{square + "f 1 2 /3", mesh.Malformed, `vertex ""`},
 		{square + "f 1 2 " + strings.Repeat("3", 1000), mesh.Malformed, `"333333333333333333333333"…,`},
 		{square + "f " + strings.Repeat("1 ", textscan.MaxLine), mesh.TooLarge, "Line 5 of the OBJ file is longer"},
-		{square + "f" + strings.Repeat(" 1 2 3 4 \\\n", textscan.MaxLine/10), mesh.TooLarge, "Line 5 of the OBJ file is longer"},
+		{square + "f" + strings.Repeat(" 1 2 3 4 \\\n", textscan.MaxLine/10), mesh.TooLarge,
+			"Line 5 of the OBJ file is longer"},
 	} {
 		_, err := decodetest.Decode(t, Decode, []byte(c.text))
 		decodetest.CheckError(t, err, c.reason, c.message)

@@ -31,7 +31,8 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 	}
 	const leastVertex, leastFace = int64(len("0 0 0\n")), int64(len("3 0 1 2\n"))
 	if o.vertexCount > (src.Size+1)/leastVertex || o.faceCount > src.Size {
-		return nil, mesh.Errorf(mesh.Malformed, "Line %d of the OFF file promises %d vertices and %d faces, which cannot be in %d bytes.",
+		return nil, mesh.Errorf(mesh.Malformed,
+			"Line %d of the OFF file promises %d vertices and %d faces, which cannot be in %d bytes.",
 			o.Line, o.vertexCount, o.faceCount, src.Size)
 	}
 	if err := o.ReadVertices(o.vertexCount, o.readVertices); err != nil {
@@ -82,12 +83,14 @@ func (o *file) readCounts() error {
 	letters, count, ok := ParseHeader(word)
 	switch {
 	case ok && strings.Contains(letters, "4"):
-		return mesh.Errorf(mesh.Unsupported, "The OFF file is of another number of dimensions than three: it begins with %s.", textscan.Quote(word))
+		return mesh.Errorf(mesh.Unsupported, "The OFF file is of another number of dimensions than three: it begins with %s.",
+			textscan.Quote(word))
 	case ok:
 		o.header = letters
 		if strings.Contains(letters, "n") {
 			if dimensions, err := o.Integer("the number of dimensions"); err != nil || dimensions != 3 {
-				return cmp.Or(err, mesh.Errorf(mesh.Unsupported, "The OFF file is of %d dimensions, and only files of three are read.", dimensions))
+				return cmp.Or(err, mesh.Errorf(mesh.Unsupported,
+					"The OFF file is of %d dimensions, and only files of three are read.", dimensions))
 			}
 		}
 		if word = count; len(count) > 0 {
@@ -101,13 +104,15 @@ func (o *file) readCounts() error {
 		}
 	}
 	if o.vertexCount, ok = textscan.ParseInt(word); !ok || o.vertexCount < 0 {
-		return mesh.Errorf(mesh.Malformed, "Line %d of the OFF file has %s where OFF or the number of vertices is expected.", o.Line, textscan.Quote(word))
+		return mesh.Errorf(mesh.Malformed, "Line %d of the OFF file has %s where OFF or the number of vertices is expected.",
+			o.Line, textscan.Quote(word))
 	}
 	if o.faceCount, err = o.Integer("the number of faces"); err != nil {
 		return err
 	}
 	if o.faceCount < 0 {
-		return mesh.Errorf(mesh.Malformed, "Line %d of the OFF file has %d where the number of faces is expected.", o.Line, o.faceCount)
+		return mesh.Errorf(mesh.Malformed, "Line %d of the OFF file has %d where the number of faces is expected.", o.Line,
+			o.faceCount)
 	}
 	return o.SkipLine()
 }
@@ -178,7 +183,8 @@ func (o *file) readFace() error {
 			return err
 		}
 		if v < 0 || v >= o.vertexCount {
-			return mesh.Errorf(mesh.Malformed, "Line %d of the OFF file has a face with the vertex %d: there are %d vertices, counted from 0.",
+			return mesh.Errorf(mesh.Malformed,
+				"Line %d of the OFF file has a face with the vertex %d: there are %d vertices, counted from 0.",
 				o.Line, v, o.vertexCount)
 		}
 		o.Corners = append(o.Corners, v)

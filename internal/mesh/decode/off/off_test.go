@@ -25,7 +25,8 @@ func TestOFF(t *testing.T) {
 		"windows":              strings.ReplaceAll(plainOFF, "\n", "\r\n"),
 		"old macintosh":        strings.ReplaceAll(plainOFF, "\n", "\r"),
 		"a mark":               "\xEF\xBB\xBF" + plainOFF,
-		"comments":             "# OFF\n" + strings.ReplaceAll(strings.ReplaceAll(plainOFF, "\n", "#x 1 2\n\n # y\n"), "4 2 0#", "4 2#"),
+		"comments": "# OFF\n" + strings.ReplaceAll(strings.ReplaceAll(plainOFF, "\n", "#x 1 2\n\n # y\n"),
+			"4 2 0#", "4 2#"),
 		"a quad":               "OFF\n4 1 4\n" + vertexText4 + "4 0 1 2 3",
 		"points and edges":     "OFF\n4 4 4\n" + vertexText4 + "1 0\n2 0 1\n3 0 1 2\n3 0 2 3",
 		"more behind vertices": "OFF\n4 2 4\n" + strings.ReplaceAll(vertexText4, "\n", " 1 0 0 x\n") + "3 0 1 2\n3 0 2 3",
@@ -38,7 +39,8 @@ func TestOFF(t *testing.T) {
 		"colors that are none": strings.Replace(strings.Replace(plainOFF, "OFF", "COFF", 1), "0 0 0\n", "0 0 0 1 2\n", 1),
 	} {
 		m, err := decodetest.DecodeFile(t, mesh.OFF, Decode, []byte(file), mesh.DefaultLimits)
-		if err != nil || !slices.Equal(m.Positions, positions) || !slices.Equal(m.Indices, []uint32{0, 1, 2, 0, 2, 3}) || m.Colors != nil {
+		if err != nil || !slices.Equal(m.Positions, positions) || !slices.Equal(m.Indices, []uint32{0, 1, 2, 0, 2, 3}) ||
+			m.Colors != nil {
 			t.Errorf("%s: got %+v and the error %v", name, m, err)
 		}
 	}
@@ -50,8 +52,10 @@ func TestOFF(t *testing.T) {
 
 // TestOFFMissing checks that a vertex which is not finite is dropped with its faces.
 func TestOFFMissing(t *testing.T) {
-	m, err := decodetest.DecodeFile(t, mesh.OFF, Decode, []byte(strings.Replace(plainOFF, "1 0 0", "1 nan 0", 1)), mesh.DefaultLimits)
-	if err != nil || !slices.Equal(m.Positions, []float32{0, 0, 0, 1, 1, 0, 0, 1, 0}) || !slices.Equal(m.Indices, []uint32{0, 1, 2}) {
+	m, err := decodetest.DecodeFile(t, mesh.OFF, Decode, []byte(strings.Replace(plainOFF, "1 0 0", "1 nan 0", 1)),
+		mesh.DefaultLimits)
+	if err != nil || !slices.Equal(m.Positions, []float32{0, 0, 0, 1, 1, 0, 0, 1, 0}) ||
+		!slices.Equal(m.Indices, []uint32{0, 1, 2}) {
 		t.Errorf("got %+v and the error %v", m, err)
 	}
 }
@@ -68,12 +72,15 @@ func TestOFFColors(t *testing.T) {
 		{"bytes", "COFF\n" + vertices("255 0 0 255", "128 128 128 128", "255 0 0"), red + half + red},
 		{"fractions", "COFF\n" + vertices("1 0 0 1", "0.5 .5 .5 .5", "1.0 0 0"), red + half + red},
 		{"with normals", "CNOFF\n" + vertices("0 0 1 1 0 0 1", "0 0 1 .5 .5 .5 .5", "0 0 1 1 0 0"), red + half + red},
-		{"with texture coordinates", "STCNOFF\n" + vertices("0 0 1 1 0 0 1 .1 .1", "0 0 1 .5 .5 .5 .5 .1 .1", "0 0 1 1 0 0 .1 .1"), red + half + red},
-		{"letters in another order", "NCSTOFF\n" + vertices("0 0 1 1 0 0 1 .1 .1", "0 0 1 .5 .5 .5 .5 .1 .1", "0 0 1 1 0 0 .1 .1"), red + half + red},
+		{"with texture coordinates", "STCNOFF\n" + vertices("0 0 1 1 0 0 1 .1 .1", "0 0 1 .5 .5 .5 .5 .1 .1",
+			"0 0 1 1 0 0 .1 .1"), red + half + red},
+		{"letters in another order", "NCSTOFF\n" + vertices("0 0 1 1 0 0 1 .1 .1", "0 0 1 .5 .5 .5 .5 .1 .1",
+			"0 0 1 1 0 0 .1 .1"), red + half + red},
 		{"some", "COFF\n" + vertices("", "255 0 0", ""), plainColor + red + plainColor},
 		{"faces", faces("255 0 0", "0.5 .5 .5 .5"), red + red + red + half + half + half},
 		{"one face", faces("", "1 0 0"), plainColor + plainColor + plainColor + red + red + red},
-		{"vertices before faces", "COFF\n" + strings.Replace(vertices("1 0 0", "1 0 0", "1 0 0"), "3 0 1 2", "3 0 1 2 0 0 1", 1), red + red + red},
+		{"vertices before faces", "COFF\n" + strings.Replace(vertices("1 0 0", "1 0 0", "1 0 0"), "3 0 1 2", "3 0 1 2 0 0 1",
+			1), red + red + red},
 	} {
 		m, err := decodetest.DecodeFile(t, mesh.OFF, Decode, []byte(c.text), mesh.DefaultLimits)
 		if err != nil || string(m.Colors) != c.want {
@@ -89,7 +96,8 @@ func TestOFFFar(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Box() != want || m.Vertices() != 3 || m.Triangles() != 1 || string(m.Colors) != strings.Repeat("\xFF\x00\x00\xFF", 3) {
+	if m.Box() != want || m.Vertices() != 3 || m.Triangles() != 1 ||
+		string(m.Colors) != strings.Repeat("\xFF\x00\x00\xFF", 3) {
 		t.Errorf("got %+v with the box %v, want %v", m, m.Box(), want)
 	}
 }
@@ -112,14 +120,17 @@ func TestOFFMalformed(t *testing.T) {
 		{replaced("4 2", "-4 2"), mesh.Malformed, `Line 2 of the OFF file has "-4" where OFF or the number of vertices`},
 		{replaced("4 2", "4 -2"), mesh.Malformed, `Line 2 of the OFF file has -2 where the number of faces`},
 		{replaced("4 2", "4 x"), mesh.Malformed, `Line 2 of the OFF file has "x" where the number of faces`},
-		{replaced("4 2", "4000000000 2"), mesh.Malformed, "Line 2 of the OFF file promises 4000000000 vertices and 2 faces, which cannot be in 59 bytes"},
+		{replaced("4 2", "4000000000 2"), mesh.Malformed,
+			"Line 2 of the OFF file promises 4000000000 vertices and 2 faces, which cannot be in 59 bytes"},
 		{replaced("4 2", "4 2000000000"), mesh.Malformed, "promises 4 vertices and 2000000000 faces"},
 		{replaced("4 2", "3 2"), mesh.Malformed, "Line 6 of the OFF file has a face with 0 corners"},
 		{replaced("4 2", "5 2"), mesh.Malformed, "ends on line 8 where the number of corners"},
 		{replaced("4 2", "4 3"), mesh.Malformed, "ends on line 8 where the number of corners"},
 		{replaced("1 1 0", "1 one 0"), mesh.Malformed, `Line 5 of the OFF file has "one" where a coordinate`},
-		{replaced("1 1 0", "1 1e30 0"), mesh.Malformed, "Vertex 2 of the OFF file, counted from 0, has a coordinate farther than 1e+18"},
-		{replaced("3 0 2 3", "3 0 2 4"), mesh.Malformed, "Line 8 of the OFF file has a face with the vertex 4: there are 4 vertices"},
+		{replaced("1 1 0", "1 1e30 0"), mesh.Malformed,
+			"Vertex 2 of the OFF file, counted from 0, has a coordinate farther than 1e+18"},
+		{replaced("3 0 2 3", "3 0 2 4"), mesh.Malformed,
+			"Line 8 of the OFF file has a face with the vertex 4: there are 4 vertices"},
 		{replaced("3 0 2 3", "3 0 2 -1"), mesh.Malformed, "a face with the vertex -1"},
 		{replaced("3 0 2 3", "3 0 2 .5"), mesh.Malformed, `has ".5" where a corner`},
 		{replaced("3 0 2 3", "-3 0 2 3"), mesh.Malformed, "a face with -3 corners"},

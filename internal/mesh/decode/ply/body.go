@@ -102,7 +102,8 @@ type binaryBody struct {
 }
 
 func newBinaryBody(ctx context.Context, src source.Source, h *header, progress func(float64)) *binaryBody {
-	return &binaryBody{ctx: ctx, src: src, progress: progress, order: h.order, from: h.length, next: h.length, buf: make([]byte, 256<<10)}
+	return &binaryBody{ctx: ctx, src: src, progress: progress, order: h.order, from: h.length, next: h.length,
+		buf: make([]byte, 256<<10)}
 }
 
 func (b *binaryBody) rewind() { b.next, b.start, b.end = b.from, 0, 0 }
@@ -180,5 +181,6 @@ func (b *binaryBody) skip(_, bytes int64) error {
 func (b *binaryBody) endRow() error { return nil }
 
 func (b *binaryBody) truncated() error {
-	return mesh.Errorf(mesh.Malformed, "The PLY file ends at byte %d in the middle of what its header promises.", b.src.Size)
+	return mesh.Errorf(mesh.Malformed, "The PLY file ends at byte %d in the middle of what its header promises.",
+		b.src.Size)
 }

@@ -20,12 +20,14 @@ type columns struct {
 
 // columnNames are the property names for each index in values: the standard name and variants.
 var columnNames = [7][]string{
-	{"x"}, {"y"}, {"z"}, {"red", "diffuse_red", "r", "f_dc_0"}, {"green", "diffuse_green", "g", "f_dc_1"}, {"blue", "diffuse_blue", "b", "f_dc_2"},
+	{"x"}, {"y"}, {"z"}, {"red", "diffuse_red", "r", "f_dc_0"}, {"green", "diffuse_green", "g", "f_dc_1"},
+	{"blue", "diffuse_blue", "b", "f_dc_2"},
 	{"alpha", "diffuse_alpha", "a"},
 }
 
 func (e *element) columns() *columns {
-	c := &columns{list: e.column(true, "vertex_indices", "vertex_index"), field: make([]int, len(e.properties)), colored: true}
+	c := &columns{list: e.column(true, "vertex_indices", "vertex_index"), field: make([]int, len(e.properties)),
+		colored: true}
 	for i := range c.field {
 		c.field[i] = -1
 	}
@@ -177,7 +179,8 @@ func (p *file) readCorners(list property, strips bool) error {
 			return err
 		case strips && v == -1:
 		case !(v >= 0 && v < float64(f.Mesh.Vertices())) || v != float64(int64(v)):
-			return mesh.Errorf(mesh.Malformed, "%s of the PLY file has a face with the vertex %v: there are %d vertices, counted from 0.",
+			return mesh.Errorf(mesh.Malformed,
+				"%s of the PLY file has a face with the vertex %v: there are %d vertices, counted from 0.",
 				p.body.place(list.of), v, f.Mesh.Vertices())
 		}
 		f.Corners = append(f.Corners, int64(v))

@@ -64,7 +64,8 @@ func (t scalarType) isInteger() bool { return t < float32Type }
 var scalarTypes = map[string]scalarType{
 	"char": int8Type, "uchar": uint8Type, "short": int16Type, "ushort": uint16Type, "int": int32Type, "uint": uint32Type,
 	"float": float32Type, "double": float64Type,
-	"int8": int8Type, "uint8": uint8Type, "int16": int16Type, "uint16": uint16Type, "int32": int32Type, "uint32": uint32Type,
+	"int8": int8Type, "uint8": uint8Type, "int16": int16Type, "uint16": uint16Type, "int32": int32Type,
+	"uint32":  uint32Type,
 	"float32": float32Type, "float64": float64Type,
 	"int64": int64Type, "uint64": uint64Type,
 }
@@ -84,7 +85,8 @@ func readHeader(src source.Source) (*header, error) {
 	for number := 1; ; number++ {
 		line, after, ok := bytes.Cut(rest, []byte(ending))
 		if !ok {
-			return nil, mesh.Errorf(mesh.Malformed, "The header of the PLY file has no end_header in the first %d bytes.", len(start))
+			return nil, mesh.Errorf(mesh.Malformed, "The header of the PLY file has no end_header in the first %d bytes.",
+				len(start))
 		}
 		rest = after
 		fields := strings.Fields(string(line[:min(len(line), 1000)])) // comments may be longer
@@ -130,7 +132,8 @@ func (h *header) line(fields []string) error {
 	case fields[0] == "element" && len(fields) == 3:
 		count, ok := textscan.ParseInt([]byte(fields[2]))
 		if !ok || count < 0 {
-			return mesh.Errorf(mesh.Malformed, "has %s where the number of elements is expected.", textscan.Quote([]byte(fields[2])))
+			return mesh.Errorf(mesh.Malformed, "has %s where the number of elements is expected.",
+				textscan.Quote([]byte(fields[2])))
 		}
 		h.elements = append(h.elements, element{name: fields[1], count: count})
 		return nil
@@ -141,7 +144,8 @@ func (h *header) line(fields []string) error {
 	case fields[0] == "property" && len(fields) >= 3 && fields[1] != "list":
 		return h.property(property{name: strings.Join(fields[2:], " ")}, "", fields[1])
 	case fields[0] == "format" || fields[0] == "element" || fields[0] == "property":
-		return mesh.Errorf(mesh.Malformed, "has %s, which is not understood.", textscan.Quote([]byte(strings.Join(fields, " "))))
+		return mesh.Errorf(mesh.Malformed, "has %s, which is not understood.",
+			textscan.Quote([]byte(strings.Join(fields, " "))))
 	}
 	return nil
 }

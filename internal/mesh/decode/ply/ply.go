@@ -66,7 +66,8 @@ func (h *header) checkSize(there, text int64) error {
 			}
 		}
 		if each > 0 && e.count > (there+1)/each { // text may end without a separator after the last value
-			return mesh.Errorf(mesh.Malformed, "The header of the PLY file promises %d of the element %s, but only %d bytes are left for them.",
+			return mesh.Errorf(mesh.Malformed,
+				"The header of the PLY file promises %d of the element %s, but only %d bytes are left for them.",
 				e.count, textscan.Quote([]byte(e.name)), max(0, there))
 		}
 		there -= e.count * each
@@ -121,7 +122,8 @@ func (p *file) readLength(list property) (int64, error) {
 		return 0, err
 	}
 	if !(x >= 0 && x < 1<<32) || x != float64(int64(x)) {
-		return 0, mesh.Errorf(mesh.Malformed, "%s of the PLY file has a list %s of the length %v.", p.body.place(list.list), textscan.Quote([]byte(list.name)), x)
+		return 0, mesh.Errorf(mesh.Malformed, "%s of the PLY file has a list %s of the length %v.", p.body.place(list.list),
+			textscan.Quote([]byte(list.name)), x)
 	}
 	return int64(x), nil
 }

@@ -18,7 +18,8 @@ type reader struct {
 // it is done, and calls progress, which may be nil, with the fraction of the file that has been
 // read. The end of data before src.Size is an error, io.ErrUnexpectedEOF.
 func NewReader(ctx context.Context, src Source, offset int64, progress func(float64)) io.Reader {
-	return &reader{ctx: ctx, r: io.NewSectionReader(src, offset, src.Size-offset), size: src.Size, done: offset, progress: progress}
+	return &reader{ctx: ctx, r: io.NewSectionReader(src, offset, src.Size-offset), size: src.Size, done: offset,
+		progress: progress}
 }
 
 func (in *reader) Read(p []byte) (int, error) {

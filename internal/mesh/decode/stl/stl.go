@@ -41,11 +41,13 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 	case !IsBinary(start, src.Size) && isText(start):
 		return decodeText(ctx, src, limits, progress)
 	case src.Size < headerSize:
-		return nil, mesh.Errorf(mesh.Malformed, "The STL file is neither text nor binary: it has %d bytes, fewer than a header.", src.Size)
+		return nil, mesh.Errorf(mesh.Malformed,
+			"The STL file is neither text nor binary: it has %d bytes, fewer than a header.", src.Size)
 	case n == 0 && src.Size < headerSize+facetSize:
 		return nil, mesh.Errorf(mesh.Empty, "The STL file is valid but contains no triangles.")
 	case n == 0 || src.Size < headerSize+n*facetSize:
-		return nil, mesh.Errorf(mesh.Malformed, "The header of the STL file says that there are %d triangles, but its %d bytes hold %d.",
+		return nil, mesh.Errorf(mesh.Malformed,
+			"The header of the STL file says that there are %d triangles, but its %d bytes hold %d.",
 			n, src.Size, (src.Size-headerSize)/facetSize)
 	case n > limits.Triangles:
 		return nil, mesh.Errorf(mesh.TooLarge, "The STL file has %d triangles, and at most %d are read.", n, limits.Triangles)
@@ -57,7 +59,8 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 		return nil, err
 	}
 	if b.kept == 0 {
-		return nil, mesh.Errorf(mesh.Malformed, "None of the %d triangles of the STL file has corners that are finite numbers near enough to zero.", n)
+		return nil, mesh.Errorf(mesh.Malformed,
+			"None of the %d triangles of the STL file has corners that are finite numbers near enough to zero.", n)
 	}
 	return &mesh.Mesh{Format: mesh.STL, Unit: 1, Positions: b.positions[:9*b.kept], Colors: b.colors(start[:80])}, nil
 }
@@ -94,9 +97,13 @@ func (b *binaryFile) decode(records []byte) {
 	for ; len(records) >= facetSize; records = records[facetSize:] {
 		r, p := records[12:facetSize:facetSize], out[:9:9]
 		x0, x1, x2 := binary.LittleEndian.Uint32(r), binary.LittleEndian.Uint32(r[4:]), binary.LittleEndian.Uint32(r[8:])
-		x3, x4, x5 := binary.LittleEndian.Uint32(r[12:]), binary.LittleEndian.Uint32(r[16:]), binary.LittleEndian.Uint32(r[20:])
-		x6, x7, x8 := binary.LittleEndian.Uint32(r[24:]), binary.LittleEndian.Uint32(r[28:]), binary.LittleEndian.Uint32(r[32:])
-		far := geometry.OutOfRangeBit(x0) | geometry.OutOfRangeBit(x1) | geometry.OutOfRangeBit(x2) | geometry.OutOfRangeBit(x3) | geometry.OutOfRangeBit(x4) | geometry.OutOfRangeBit(x5) | geometry.OutOfRangeBit(x6) | geometry.OutOfRangeBit(x7) | geometry.OutOfRangeBit(x8)
+		x3, x4, x5 := binary.LittleEndian.Uint32(r[12:]), binary.LittleEndian.Uint32(r[16:]),
+			binary.LittleEndian.Uint32(r[20:])
+		x6, x7, x8 := binary.LittleEndian.Uint32(r[24:]), binary.LittleEndian.Uint32(r[28:]),
+			binary.LittleEndian.Uint32(r[32:])
+		far := geometry.OutOfRangeBit(x0) | geometry.OutOfRangeBit(x1) | geometry.OutOfRangeBit(x2) | geometry.OutOfRangeBit(
+			x3) | geometry.OutOfRangeBit(x4) | geometry.OutOfRangeBit(x5) | geometry.OutOfRangeBit(x6) | geometry.OutOfRangeBit(
+			x7) | geometry.OutOfRangeBit(x8)
 		if far>>31 != 0 {
 			continue
 		}

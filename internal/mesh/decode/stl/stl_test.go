@@ -54,8 +54,9 @@ func TestSTLBinary(t *testing.T) {
 		{"a header of another format", binarySTLOf("ply\nformat ascii 1.0\n", 2, good...), 2},
 		{"one byte more", append(binarySTLOf("solid x", 2, good...), '\n'), 2},
 		{"more triangles than the header says", binarySTLOf("", 1, good...), 1},
-		{"corners that are not finite", binarySTLOf("", 7, slices.Concat(good[:1], []facet{bad(math.NaN()), bad(math.Inf(1)), bad(math.Inf(-1)),
-			bad(1.1e18), bad(-1.1e18)}, good[1:])...), 2},
+		{"corners that are not finite",
+			binarySTLOf("", 7, slices.Concat(good[:1], []facet{bad(math.NaN()), bad(math.Inf(1)), bad(math.Inf(-1)),
+				bad(1.1e18), bad(-1.1e18)}, good[1:])...), 2},
 		{"far corners", binarySTLOf("", 2, bad(1e18), bad(-1e18)), 2},
 		{"no area", binarySTLOf("", 1, facet{}), 1},
 		{"a count of none", binarySTLOf("", 0, good...), 2},
@@ -68,7 +69,8 @@ func TestSTLBinary(t *testing.T) {
 		if m.Triangles() != c.want || m.Indices != nil || m.Colors != nil || m.Unit != 1 || m.Up != mesh.UpZ {
 			t.Errorf("%s: got %+v, want %d triangles", c.name, m, c.want)
 		}
-		if c.name == "corners that are not finite" && !slices.Equal(m.Positions, append(good[0].corners[:], good[1].corners[:]...)) {
+		if c.name == "corners that are not finite" &&
+			!slices.Equal(m.Positions, append(good[0].corners[:], good[1].corners[:]...)) {
 			t.Errorf("the triangles that are left are %v", m.Positions)
 		}
 	}
@@ -78,10 +80,13 @@ func TestSTLBinary(t *testing.T) {
 		reason  mesh.Reason
 		message string
 	}{
-		{"truncated", binarySTLOf("solid", 3, good...), mesh.Malformed, "says that there are 3 triangles, but its 184 bytes hold 2."},
+		{"truncated", binarySTLOf("solid", 3, good...), mesh.Malformed,
+			"says that there are 3 triangles, but its 184 bytes hold 2."},
 		{"cut in a triangle", binarySTLOf("", 2, good...)[:183], mesh.Malformed, "2 triangles, but its 183 bytes hold 1."},
-		{"a huge count", binarySTLOf("", math.MaxUint32, good...), mesh.Malformed, "4294967295 triangles, but its 184 bytes hold 2."},
-		{"a count of none and a part of a triangle", binarySTLOf("", 0, good...)[:183], mesh.Malformed, "0 triangles, but its 183 bytes hold 1."},
+		{"a huge count", binarySTLOf("", math.MaxUint32, good...), mesh.Malformed,
+			"4294967295 triangles, but its 184 bytes hold 2."},
+		{"a count of none and a part of a triangle", binarySTLOf("", 0, good...)[:183], mesh.Malformed,
+			"0 triangles, but its 183 bytes hold 1."},
 		{"nothing", binarySTLOf("", 0), mesh.Empty, "valid but contains no triangles"},
 		{"only bad ones", binarySTLOf("", 2, bad(math.NaN()), bad(math.Inf(1))), mesh.Malformed, "None of the 2 triangles"},
 		{"a header alone", binarySTLOf("", 0)[:83], mesh.Malformed, "83 bytes"},
@@ -118,7 +123,8 @@ func TestSTLColors(t *testing.T) {
 		{"Magics", "COLOR=\x08\x10\x18\xFF,MATERIAL=", []uint16{31, 31 << 10, 0x8000, 0x8000 | 31}, red + blue + dark + dark},
 		{"Magics, the body alone", "COLOR=\xFF\x00\x00\x00", []uint16{0, 0}, red + red},
 	} {
-		m, err := decodetest.DecodeFile(t, mesh.STL, Decode, binarySTLOf(c.header, uint32(len(c.words)), facets(c.words...)...), mesh.DefaultLimits)
+		m, err := decodetest.DecodeFile(t, mesh.STL, Decode, binarySTLOf(c.header, uint32(len(c.words)),
+			facets(c.words...)...), mesh.DefaultLimits)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +176,8 @@ func TestSTLText(t *testing.T) {
 		"comments in a facet":    "solid a\n" + strings.ReplaceAll(facetText, "\n", " # c\n") + "endsolid a\n",
 		"ends of two words":      strings.ReplaceAll(whole, "end", "end "),
 		"several solids":         "solid a\nendsolid a\n" + whole + "solid\nendsolid\n",
-		"bad facets": "solid\n" + strings.Replace(facetText, "vertex 1", "vertex nan", 1) + facetText + strings.Replace(facetText, "vertex 1", "vertex -1.#IND", 1) +
+		"bad facets": "solid\n" + strings.Replace(facetText, "vertex 1", "vertex nan", 1) + facetText +
+			strings.Replace(facetText, "vertex 1", "vertex -1.#IND", 1) +
 			strings.Replace(facetText, "1e0", "-Infinity", 1) + strings.Replace(facetText, "1e0", "1e19", 1) + "endsolid",
 	} {
 		m, err := decodetest.DecodeFile(t, mesh.STL, Decode, []byte(text), mesh.DefaultLimits)
@@ -188,10 +195,14 @@ func TestSTLText(t *testing.T) {
 		{"no mesh\nat all\n", mesh.Malformed, `ends on line 2 without a facet or "endsolid"`},
 		{"solid a\n" + facetText[:60], mesh.Malformed, "ends on line 5 inside a facet"},
 		{"solid a\n" + facetText[:40], mesh.Malformed, "ends on line 4 where a coordinate is expected"},
-		{"solid a\n" + strings.Replace(facetText, "vertex 1 0 0", "vertex 1 0 O", 1), mesh.Malformed, `Line 5 of the STL file has "O" where a coordinate is`},
-		{"solid a\n" + strings.Replace(facetText, "vertex 1 0 0", "vertex 1 0", 1), mesh.Malformed, `Line 6 of the STL file has "vertex" where a coordinate is`},
-		{"solid a\n" + strings.Replace(facetText, "vertex 1 0 0", "", 1), mesh.Malformed, `Line 8 of the STL file ends a facet that has 2 vertices`},
-		{"solid a\n" + strings.Replace(facetText, "vertex 1 0 0", "vertex 1 0 0 vertex 1 0 0", 1), mesh.Malformed, `Line 6 of the STL file has the fourth vertex`},
+		{"solid a\n" + strings.Replace(facetText, "vertex 1 0 0", "vertex 1 0 O", 1), mesh.Malformed,
+			`Line 5 of the STL file has "O" where a coordinate is`},
+		{"solid a\n" + strings.Replace(facetText, "vertex 1 0 0", "vertex 1 0", 1), mesh.Malformed,
+			`Line 6 of the STL file has "vertex" where a coordinate is`},
+		{"solid a\n" + strings.Replace(facetText, "vertex 1 0 0", "", 1), mesh.Malformed,
+			`Line 8 of the STL file ends a facet that has 2 vertices`},
+		{"solid a\n" + strings.Replace(facetText, "vertex 1 0 0", "vertex 1 0 0 vertex 1 0 0", 1), mesh.Malformed,
+			`Line 6 of the STL file has the fourth vertex`},
 		{"solid a\nvertex 0 0 0", mesh.Malformed, `Line 2 of the STL file has "vertex" outside of a facet`},
 		{"solid a\nfacet\nendsolid", mesh.Malformed, `Line 3 of the STL file has "endsolid" inside a facet`},
 		{"solid a\nfacet\nend", mesh.Malformed, `Line 3 of the STL file has "end", which is not a keyword`},
@@ -199,13 +210,15 @@ func TestSTLText(t *testing.T) {
 		{"solid a\nfacet\nfacet", mesh.Malformed, `Line 3 of the STL file has "facet" inside a facet`},
 		{"solid a\nfacet\nouter wheel", mesh.Malformed, `Line 3 of the STL file has "wheel", which is not a keyword`},
 		{"solid a\n" + strings.ReplaceAll(facetText, "1", "nan") + "endsolid", mesh.Malformed, "None of the 1 triangles"},
-		{"solid a\nfacet " + strings.Repeat("x", 70_000), mesh.Malformed, "Line 2 of the STL file has a word of more than 4096 bytes"},
+		{"solid a\nfacet " + strings.Repeat("x", 70_000), mesh.Malformed,
+			"Line 2 of the STL file has a word of more than 4096 bytes"},
 	} {
 		_, err := decodetest.DecodeFile(t, mesh.STL, Decode, []byte(c.text), mesh.DefaultLimits)
 		decodetest.CheckError(t, err, c.reason, c.message)
 	}
 	for _, ending := range []string{"\n", "\r\n", "\r"} {
-		_, err := decodetest.DecodeFile(t, mesh.STL, Decode, []byte(strings.ReplaceAll("solid a\n\n\nvertex", "\n", ending)), mesh.DefaultLimits)
+		_, err := decodetest.DecodeFile(t, mesh.STL, Decode, []byte(strings.ReplaceAll("solid a\n\n\nvertex", "\n", ending)),
+			mesh.DefaultLimits)
 		decodetest.CheckError(t, err, mesh.Malformed, "Line 4 of the STL file")
 	}
 	limits := mesh.DefaultLimits
@@ -216,7 +229,8 @@ func TestSTLText(t *testing.T) {
 
 // TestSTLFar checks that a text file far from zero loses no precision.
 func TestSTLFar(t *testing.T) {
-	text := "solid\n" + strings.NewReplacer("0 0 0", "4500000.125 1e9 0", "1 0 0", "4500000.25 1000000000.5 0", "0 1e0 .5", "4500000.125 1e9 0.0625").
+	text := "solid\n" + strings.NewReplacer("0 0 0", "4500000.125 1e9 0", "1 0 0", "4500000.25 1000000000.5 0", "0 1e0 .5",
+		"4500000.125 1e9 0.0625").
 		Replace(strings.TrimPrefix(facetText, "facet normal 0 0 1\n")) + "endsolid\n"
 	text = strings.Replace(text, "solid\n", "solid\nfacet\n", 1)
 	m, err := decodetest.DecodeFile(t, mesh.STL, Decode, []byte(text), mesh.DefaultLimits)

@@ -19,7 +19,8 @@ const bytesPerFacet = 160
 // last solid may be missing, and several solids form one mesh. Lines outside of facets that do not
 // begin with a keyword are ignored, such as comments, colors and units; so is text behind a solid,
 // such as the byte 0x1A with which programs of DOS end a file.
-func decodeText(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
+func decodeText(ctx context.Context, src source.Source, limits mesh.Limits,
+	progress func(float64)) (*mesh.Mesh, error) {
 	t := textFile{limits: limits, positions: make([]float32, 0, 9*min(src.Size/bytesPerFacet+1, limits.Triangles))}
 	// A second pass is needed if the coordinates are far from zero and an origin must be
 	// subtracted.
@@ -36,7 +37,8 @@ func decodeText(ctx context.Context, src source.Source, limits mesh.Limits, prog
 		break
 	}
 	if t.facets > 0 && len(t.positions) == 0 {
-		return nil, mesh.Errorf(mesh.Malformed, "None of the %d triangles of the STL file has corners that are finite numbers near enough to zero.", t.facets)
+		return nil, mesh.Errorf(mesh.Malformed,
+			"None of the %d triangles of the STL file has corners that are finite numbers near enough to zero.", t.facets)
 	}
 	return &mesh.Mesh{Format: mesh.STL, Unit: 1, Origin: t.origin, Positions: t.positions}, nil
 }
@@ -142,7 +144,8 @@ func (t *textFile) inFacet(lower []byte) error {
 
 func (t *textFile) vertex() error {
 	if t.corners == 3 {
-		return mesh.Errorf(mesh.Malformed, "Line %d of the STL file has the fourth vertex of a facet, which has three.", t.Line)
+		return mesh.Errorf(mesh.Malformed, "Line %d of the STL file has the fourth vertex of a facet, which has three.",
+			t.Line)
 	}
 	for i := range 3 {
 		x, err := t.Number("a coordinate")
@@ -163,10 +166,12 @@ func (t *textFile) misplaced(word []byte, where string) error {
 func (t *textFile) end() error {
 	t.facet = false
 	if t.corners != 3 {
-		return mesh.Errorf(mesh.Malformed, "Line %d of the STL file ends a facet that has %d vertices instead of three.", t.Line, t.corners)
+		return mesh.Errorf(mesh.Malformed, "Line %d of the STL file ends a facet that has %d vertices instead of three.",
+			t.Line, t.corners)
 	}
 	if t.facets++; t.facets > t.limits.Triangles {
-		return mesh.Errorf(mesh.TooLarge, "The STL file has too many triangles: at most %d are supported.", t.limits.Triangles)
+		return mesh.Errorf(mesh.TooLarge, "The STL file has too many triangles: at most %d are supported.",
+			t.limits.Triangles)
 	}
 	for _, p := range t.corner {
 		for _, x := range p {

@@ -95,7 +95,8 @@ func (w *Words) word() ([]byte, error) {
 		}
 		length := from - w.start
 		if length > maxWord {
-			return nil, mesh.Errorf(mesh.Malformed, "Line %d of the %s file has a word of more than %d bytes.", w.Line, w.format, maxWord)
+			return nil, mesh.Errorf(mesh.Malformed, "Line %d of the %s file has a word of more than %d bytes.", w.Line, w.format,
+				maxWord)
 		}
 		if from == w.end && !w.eof {
 			switch err := w.fill(); {

@@ -17,7 +17,8 @@ func (w *Words) Number(what string) (float64, error) {
 	x, ok := ParseFloat(word)
 	if !ok {
 		if !NotFinite(word) {
-			return 0, mesh.Errorf(mesh.Malformed, "Line %d of the %s file has %s where %s is expected.", w.Line, w.format, Quote(word), what)
+			return 0, mesh.Errorf(mesh.Malformed, "Line %d of the %s file has %s where %s is expected.", w.Line, w.format,
+				Quote(word), what)
 		}
 		x = math.NaN()
 	}
@@ -39,7 +40,8 @@ func (w *Words) Integer(what string) (int64, error) {
 		ok = ok && math.Abs(x) < 1<<53 && float64(n) == x
 	}
 	if !ok {
-		return 0, mesh.Errorf(mesh.Malformed, "Line %d of the %s file has %s where %s is expected.", w.Line, w.format, Quote(word), what)
+		return 0, mesh.Errorf(mesh.Malformed, "Line %d of the %s file has %s where %s is expected.", w.Line, w.format,
+			Quote(word), what)
 	}
 	return n, nil
 }

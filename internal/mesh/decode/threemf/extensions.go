@@ -35,7 +35,8 @@ func (m *modelPart) checkExtensions() error {
 			namespace = string(prefix) // some programs write the namespace itself
 		}
 		if isBoolean(namespace) {
-			return m.Errorf(mesh.Unsupported, "requires the extension for boolean operations, which is not supported: export the result as a mesh")
+			return m.Errorf(mesh.Unsupported,
+				"requires the extension for boolean operations, which is not supported: export the result as a mesh")
 		}
 		known := false
 		for _, start := range readExtensions {

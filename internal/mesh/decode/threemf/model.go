@@ -14,7 +14,8 @@ const namespaceMaterials = "http://schemas.microsoft.com/3dmanufacturing/materia
 
 // units are the 3MF units in millimeters (core specification, 3.4), with an abbreviation. The
 // default is the millimeter.
-var units = map[string]float64{"": 1, "micron": 0.001, "millimeter": 1, "mm": 1, "centimeter": 10, "inch": 25.4, "foot": 304.8, "meter": 1000}
+var units = map[string]float64{"": 1, "micron": 0.001, "millimeter": 1, "mm": 1, "centimeter": 10, "inch": 25.4,
+	"foot": 304.8, "meter": 1000}
 
 // modelPart is the state of reading one model part.
 type modelPart struct {
@@ -54,7 +55,8 @@ func (p *file) model(name string) error {
 		}
 		p.unit = unit
 	}
-	m := &modelPart{p, s, name, first, s.Namespace(), map[int64][]uint32{}, map[int64]*mesh.Texture{}, map[int64]*textureGroup{}}
+	m := &modelPart{p, s, name, first, s.Namespace(), map[int64][]uint32{}, map[int64]*mesh.Texture{},
+		map[int64]*textureGroup{}}
 	if err := m.checkExtensions(); err != nil {
 		return err
 	}

@@ -32,7 +32,8 @@ func (m *modelPart) readMultiProperties() error {
 	for word := range bytes.FieldsSeq(m.Attr("pids")) {
 		group, ok := textscan.ParseInt(word)
 		if !ok || len(layers) == maxLayers {
-			return m.Errorf(mesh.Malformed, "has multi-properties with the pids %s, where at most %d numbers are expected", textscan.Quote(m.Attr("pids")), maxLayers)
+			return m.Errorf(mesh.Malformed, "has multi-properties with the pids %s, where at most %d numbers are expected",
+				textscan.Quote(m.Attr("pids")), maxLayers)
 		}
 		// The first group has no method.
 		multiply := len(layers) > 0 && len(layers) <= len(methods) && string(methods[len(layers)-1]) == "multiply"

@@ -56,10 +56,14 @@ func Test3MFExtensions(t *testing.T) {
 		reason  mesh.Reason
 		message string
 	}{
-		{"required", file("p bo", object+shape, `<item objectid="1"/><item objectid="2"/>`), mesh.Unsupported, "boolean operations, which is not supported"},
-		{"required by its namespace", file("http://schemas.3mf.io/3dmanufacturing/booleanoperations/2023/07", object, `<item objectid="1"/>`), mesh.Unsupported, "boolean operations"},
-		{"not required", file("", object+shape, `<item objectid="2"/>`), mesh.Unsupported, "boolean operations on its objects, which are not supported"},
-		{"displacement", file("d", `<object id="1"><d:displacementmesh/></object>`, `<item objectid="1"/>`), mesh.Unsupported, `the extension "displacement"`},
+		{"required", file("p bo", object+shape, `<item objectid="1"/><item objectid="2"/>`), mesh.Unsupported,
+			"boolean operations, which is not supported"},
+		{"required by its namespace", file("http://schemas.3mf.io/3dmanufacturing/booleanoperations/2023/07", object,
+			`<item objectid="1"/>`), mesh.Unsupported, "boolean operations"},
+		{"not required", file("", object+shape, `<item objectid="2"/>`), mesh.Unsupported,
+			"boolean operations on its objects, which are not supported"},
+		{"displacement", file("d", `<object id="1"><d:displacementmesh/></object>`, `<item objectid="1"/>`), mesh.Unsupported,
+			`the extension "displacement"`},
 		{"beside a mesh", file("d m", object+shape, `<item objectid="1"/><item objectid="2"/>`), "", ""},
 	} {
 		m, err := decodetest.Decode(t, Decode, c.file)
@@ -96,9 +100,11 @@ func Test3MFMultiProperties(t *testing.T) {
 		{"a color on a texture", `pids="5 8 6" blendmethods="mix multiply"`, "0 0 0", "0000ffff", "8080ffff"},
 		{"an opaque color on a texture", `pids="8 6"`, "0 0", "8080ffff", ""},
 	} {
-		resources := groups + `<m:multiproperties id="9" ` + c.attributes + `><m:multi pindices="` + c.multi + `"/></m:multiproperties><object id="1">` +
+		resources := groups + `<m:multiproperties id="9" ` + c.attributes + `><m:multi pindices="` + c.multi +
+			`"/></m:multiproperties><object id="1">` +
 			strings.Replace(oneTriangle, `<triangle v1`, `<triangle pid="9" p1="0" v1`, 1) + `</object>`
-		m := read3MFBytes(t, package3MF(t, map[string]string{"3D/3dmodel.model": modelText(resources, `<item objectid="1"/>`), "a.png": encoded.String()}))
+		m := read3MFBytes(t, package3MF(t, map[string]string{"3D/3dmodel.model": modelText(resources, `<item objectid="1"/>`),
+			"a.png": encoded.String()}))
 		if got := fmt.Sprintf("%x", cornerColors(m)); got != strings.Repeat(c.want, 3) {
 			t.Errorf("%s: got the colors %s, want %s", c.name, got, c.want)
 		}
@@ -124,33 +130,50 @@ func Test3MFFilaments(t *testing.T) {
 	}
 	extruder := func(n string) string { return `<metadata key="extruder" value="` + n + `"/>` }
 	const plain = `<object id="1">` + oneTriangle + `</object>`
-	const twice = plain + `<object id="2">` + oneTriangle + `</object><object id="3"><components><component objectid="1"/><component objectid="2"/></components></object>`
+	const twice = plain + `<object id="2">` + oneTriangle +
+		`</object><object id="3"><components><component objectid="1"/><component objectid="2"/></components></object>`
 	for _, c := range []struct{ name, resources, build, filaments, config, want string }{
-		{"two objects", plain + `<object id="2">` + oneTriangle + `</object>`, `<item objectid="1"/><item objectid="2"/>`, filaments,
-			`<config><object id="1">` + extruder("1") + `</object><object id="2">` + extruder("2") + `</object></config>`, red + green},
+		{"two objects", plain + `<object id="2">` + oneTriangle + `</object>`, `<item objectid="1"/><item objectid="2"/>`,
+			filaments,
+			`<config><object id="1">` + extruder("1") + `</object><object id="2">` + extruder("2") + `</object></config>`,
+			red + green},
 		{"parts", twice, `<item objectid="3"/>`, filaments,
-			`<config><object id="3">` + extruder("3") + `<part id="1" subtype="normal_part">` + extruder("2") + `</part><part id="2"><metadata key="name" value="x"/></part></object></config>`,
+			`<config><object id="3">` + extruder("3") + `<part id="1" subtype="normal_part">` + extruder("2") +
+				`</part><part id="2"><metadata key="name" value="x"/></part></object></config>`,
 			green + blue},
 		{"parts by position", twice, `<item objectid="3"/>`, filaments,
-			`<config><object id="3"><part id="11">` + extruder("2") + `</part><part id="12">` + extruder("3") + `</part></object></config>`, green + blue},
-		{"a shared mesh", plain + `<object id="2"><components><component objectid="1"/></components></object><object id="3"><components><component objectid="1"/></components></object>`,
+			`<config><object id="3"><part id="11">` + extruder("2") + `</part><part id="12">` + extruder("3") +
+				`</part></object></config>`, green + blue},
+		{"a shared mesh", plain +
+			`<object id="2"><components><component objectid="1"/></components></object><object id="3"><components><component objectid="1"/></components></object>`,
 			`<item objectid="2"/><item objectid="3"/><item objectid="1"/>`, filaments,
-			`<config><object id="2">` + extruder("2") + `</object><object id="3">` + extruder("3") + `</object></config>`, green + blue + red},
-		{"painted", `<object id="1">` + painted("8") + `</object><object id="2">` + painted("1C") + `</object>`, `<item objectid="1"/><item objectid="2"/>`, filaments, ``, green + white},
-		{"painted white on green", `<object id="1">` + painted("1C") + `</object><object id="2">` + oneTriangle + `</object>`, `<item objectid="1"/><item objectid="2"/>`, filaments,
-			`<config><object id="1">` + extruder("2") + `</object><object id="2">` + extruder("2") + `</object></config>`, white + green},
+			`<config><object id="2">` + extruder("2") + `</object><object id="3">` + extruder("3") + `</object></config>`,
+			green + blue + red},
+		{"painted", `<object id="1">` + painted("8") + `</object><object id="2">` + painted("1C") + `</object>`,
+			`<item objectid="1"/><item objectid="2"/>`, filaments, ``, green + white},
+		{"painted white on green", `<object id="1">` + painted("1C") + `</object><object id="2">` + oneTriangle + `</object>`,
+			`<item objectid="1"/><item objectid="2"/>`, filaments,
+			`<config><object id="1">` + extruder("2") + `</object><object id="2">` + extruder("2") + `</object></config>`,
+			white + green},
 		{"mostly painted", `<object id="1">` + painted("88483") + `</object>`, `<item objectid="1"/>`, filaments, ``, green},
-		{"hardly painted", `<object id="1">` + painted("80003") + `</object>`, `<item objectid="1"/>`, filaments, `<config><object id="1">` + extruder("3") + `</object></config>`, blue},
+		{"hardly painted", `<object id="1">` + painted("80003") + `</object>`, `<item objectid="1"/>`, filaments,
+			`<config><object id="1">` + extruder("3") + `</object></config>`, blue},
 		{"an invalid paint", `<object id="1">` + painted("83") + `</object>`, `<item objectid="1"/>`, filaments, ``, red},
-		{"painted with a filament that is not there", `<object id="1">` + painted("7C") + `</object>`, `<item objectid="1"/>`, filaments, ``, red},
-		{"an extruder that is not there", plain, `<item objectid="1"/>`, filaments, `<config><object id="1">` + extruder("9") + `</object></config>`, red},
-		{"a color of its own", `<basematerials id="5"><base name="a" displaycolor="#0000FF"/></basematerials><object id="1" pid="5" pindex="0">` + oneTriangle + `</object>`,
+		{"painted with a filament that is not there", `<object id="1">` + painted("7C") + `</object>`, `<item objectid="1"/>`,
+			filaments, ``, red},
+		{"an extruder that is not there", plain, `<item objectid="1"/>`, filaments, `<config><object id="1">` +
+			extruder("9") + `</object></config>`, red},
+		{"a color of its own",
+			`<basematerials id="5"><base name="a" displaycolor="#0000FF"/></basematerials><object id="1" pid="5" pindex="0">` +
+				oneTriangle + `</object>`,
 			`<item objectid="1"/>`, filaments, ``, blue},
 		{"damaged extruders", plain, `<item objectid="1"/>`, filaments, `<config><object id="1">`, red},
 		{"damaged filaments", plain, `<item objectid="1"/>`, `{"filament_colo\u0075r": [1]}`, ``, ""},
-		{"no filaments", `<object id="1">` + painted("8") + `</object>`, `<item objectid="1"/>`, `{}`, `<config><object id="1">` + extruder("2") + `</object></config>`, ""},
+		{"no filaments", `<object id="1">` + painted("8") + `</object>`, `<item objectid="1"/>`, `{}`,
+			`<config><object id="1">` + extruder("2") + `</object></config>`, ""},
 	} {
-		parts := map[string]string{"3D/3dmodel.model": modelText(c.resources, c.build), "Metadata/project_settings.config": c.filaments}
+		parts := map[string]string{"3D/3dmodel.model": modelText(c.resources, c.build),
+			"Metadata/project_settings.config": c.filaments}
 		if c.config != "" {
 			parts["Metadata/model_settings.config"] = c.config
 		}
@@ -172,7 +195,8 @@ func Test3MFFilaments(t *testing.T) {
 // TestPaintedExtruder checks the codes of painted triangles.
 func TestPaintedExtruder(t *testing.T) {
 	for code, want := range map[string]int{
-		"": -1, "0": 0, "4": 1, "8": 2, "0C": 3, "1C": 4, "DC": 16, "EC": 17, "0FC": 18, "x": -1, "C": -1, "44": -1, "441": 1, "481": 1, "88483": 2, "1": -1,
+		"": -1, "0": 0, "4": 1, "8": 2, "0C": 3, "1C": 4, "DC": 16, "EC": 17, "0FC": 18, "x": -1, "C": -1, "44": -1, "441": 1,
+		"481": 1, "88483": 2, "1": -1,
 		"FFFFFFC": -1, strings.Repeat("1", 1000): -1,
 	} {
 		if got := paintedExtruder([]byte(code)); got != want {

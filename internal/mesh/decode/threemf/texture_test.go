@@ -37,7 +37,8 @@ func Test3MFTextures(t *testing.T) {
 		{"damaged", whole[:40], ``, "0.2 0.8, 0.2 0.2, 0.8 0.8", ""},
 		{"missing", "", ``, "0.2 0.8, 0.2 0.2, 0.8 0.8", ""},
 	} {
-		resources := `<m:texture2d id="5" path="/3D/Textures/a.png" contenttype="image/png" ` + c.style + `/><m:texture2dgroup id="6" texid="5">`
+		resources := `<m:texture2d id="5" path="/3D/Textures/a.png" contenttype="image/png" ` + c.style +
+			`/><m:texture2dgroup id="6" texid="5">`
 		for coordinate := range strings.SplitSeq(c.coordinates, ", ") {
 			u, v, _ := strings.Cut(coordinate, " ")
 			resources += fmt.Sprintf(`<m:tex2coord u="%s" v="%s"/>`, u, v)

@@ -30,15 +30,18 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 	if err != nil {
 		return nil, err
 	}
-	p := file{Archive: c, ctx: ctx, limits: geometry.IndexableLimits(limits), objects: map[resourceID]*geometry.Object{}, auxiliary: map[resourceID]bool{},
-		unprinted: map[int64][]span{}, parts: map[string]bool{}, decoder: texture.NewDecoder(limits.Textures, limits.Textures)}
+	p := file{Archive: c, ctx: ctx, limits: geometry.IndexableLimits(limits), objects: map[resourceID]*geometry.Object{},
+		auxiliary: map[resourceID]bool{},
+		unprinted: map[int64][]span{}, parts: map[string]bool{}, decoder: texture.NewDecoder(limits.Textures,
+			limits.Textures)}
 	relations, err := p.relationships("")
 	if err != nil {
 		return nil, err
 	}
 	start := strings.ToLower(cmp.Or(relations[relationshipModel], usualModel))
 	if relations[relationshipModel] == "" && p.File(start) == nil {
-		return nil, mesh.Errorf(mesh.Malformed, "The ZIP archive has no 3D model as a 3MF file has: its relationships (_rels/.rels) name none.")
+		return nil, mesh.Errorf(mesh.Malformed,
+			"The ZIP archive has no 3D model as a 3MF file has: its relationships (_rels/.rels) name none.")
 	}
 	own, err := p.relationships(start)
 	if err != nil {
@@ -117,7 +120,8 @@ func (p *file) mesh() (*mesh.Mesh, error) {
 		o := p.objects[l.to]
 		switch {
 		case o == nil:
-			return nil, mesh.Errorf(mesh.Malformed, "The 3MF file uses object %d of %s, which does not exist.", l.to.id, textscan.Quote([]byte(l.to.part)))
+			return nil, mesh.Errorf(mesh.Malformed, "The 3MF file uses object %d of %s, which does not exist.", l.to.id,
+				textscan.Quote([]byte(l.to.part)))
 		case l.unprinted && anyPrinted:
 		case l.owner == nil:
 			s.Instances = append(s.Instances, geometry.Instance{Object: o, Transform: l.at})
@@ -149,9 +153,12 @@ func (p *file) mesh() (*mesh.Mesh, error) {
 	if m.Triangles() == 0 {
 		switch {
 		case p.booleans:
-			return nil, mesh.Errorf(mesh.Unsupported, "The 3MF file has only boolean operations on its objects, which are not supported.")
+			return nil, mesh.Errorf(mesh.Unsupported,
+				"The 3MF file has only boolean operations on its objects, which are not supported.")
 		case p.required != "":
-			return nil, mesh.Errorf(mesh.Unsupported, "The 3MF file has no triangles, and requires the extension %s, which is not supported.", textscan.Quote([]byte(extensionName(p.required))))
+			return nil, mesh.Errorf(mesh.Unsupported,
+				"The 3MF file has no triangles, and requires the extension %s, which is not supported.",
+				textscan.Quote([]byte(extensionName(p.required))))
 		case p.beams:
 			return nil, mesh.Errorf(mesh.Empty, "The 3MF file has only beam lattices, which are not shown, and no triangles.")
 		}
@@ -173,7 +180,8 @@ func (p *file) resolvePart(from string, to []byte) (string, error) {
 	}
 	inside, ok := p.reference(path.Dir(from), string(to))
 	if !ok {
-		return "", mesh.Errorf(mesh.Malformed, "The 3MF file refers to %s, which leads out of the package.", textscan.Quote(to))
+		return "", mesh.Errorf(mesh.Malformed, "The 3MF file refers to %s, which leads out of the package.",
+			textscan.Quote(to))
 	}
 	inside = strings.ToLower(inside) // part names are case-insensitive
 	if !p.parts[inside] {
@@ -186,7 +194,8 @@ func (p *file) resolvePart(from string, to []byte) (string, error) {
 // countElement counts an element towards Limits.Elements.
 func (p *file) countElement() error {
 	if p.elements++; p.elements > p.limits.Elements {
-		return mesh.Errorf(mesh.TooLarge, "The 3MF file has more than %d objects, components, items and groups of properties.", p.limits.Elements)
+		return mesh.Errorf(mesh.TooLarge,
+			"The 3MF file has more than %d objects, components, items and groups of properties.", p.limits.Elements)
 	}
 	return nil
 }

@@ -57,25 +57,35 @@ func Test3MFPlaces(t *testing.T) {
 		want                   string // positions in the order of the corners
 	}{
 		{"one item", object, `<item objectid="1"/>`, "[0 0 0 1 0 0 0 2 0]"},
-		{"moved and turned", object, `<item objectid="1" transform="0 1 0 -1 0 0 0 0 1 10 20 30"/>`, "[10 20 30 10 21 30 8 20 30]"},
+		{"moved and turned", object, `<item objectid="1" transform="0 1 0 -1 0 0 0 0 1 10 20 30"/>`,
+			"[10 20 30 10 21 30 8 20 30]"},
 		{"mirrored", object, `<item objectid="1" transform="-1 0 0 0 1 0 0 0 1 0 0 0"/>`, "[0 2 0 -1 0 0 0 0 0]"},
-		{"two items", object, `<item objectid="1"/><item objectid="1" transform="1 0 0 0 1 0 0 0 1 0 0 5"/>`, "[0 0 0 1 0 0 0 2 0 0 0 5 1 0 5 0 2 5]"},
-		{"components", object + `<object id="2"><components><component objectid="1" transform="2 0 0 0 2 0 0 0 2 0 0 0"/></components></object>`,
+		{"two items", object, `<item objectid="1"/><item objectid="1" transform="1 0 0 0 1 0 0 0 1 0 0 5"/>`,
+			"[0 0 0 1 0 0 0 2 0 0 0 5 1 0 5 0 2 5]"},
+		{"components", object +
+			`<object id="2"><components><component objectid="1" transform="2 0 0 0 2 0 0 0 2 0 0 0"/></components></object>`,
 			`<item objectid="2" transform="1 0 0 0 1 0 0 0 1 1 1 1"/>`, "[1 1 1 3 1 1 1 5 1]"},
-		{"a component that is not printed", object + `<object id="3" type="other">` + oneTriangle + `</object><object id="2"><components>` +
+		{"a component that is not printed", object + `<object id="3" type="other">` + oneTriangle +
+			`</object><object id="2"><components>` +
 			`<component objectid="1"/><component objectid="3" transform="1 0 0 0 1 0 0 0 1 0 0 5"/></components></object>`,
 			`<item objectid="2"/>`, "[0 0 0 1 0 0 0 2 0]"},
-		{"an item of the type other", strings.Replace(object, "id=", `type="other" id=`, 1), `<item objectid="1"/>`, "[0 0 0 1 0 0 0 2 0]"},
-		{"used before it is there", `<object id="2"><components><component objectid="1"/></components></object>` + object, `<item objectid="2"/>`,
+		{"an item of the type other", strings.Replace(object, "id=", `type="other" id=`, 1), `<item objectid="1"/>`,
+			"[0 0 0 1 0 0 0 2 0]"},
+		{"used before it is there", `<object id="2"><components><component objectid="1"/></components></object>` + object,
+			`<item objectid="2"/>`,
 			"[0 0 0 1 0 0 0 2 0]"},
 		{"vertices after triangles", strings.Replace(object, "</mesh>", `<vertices><vertex x="5" y="6" z="7"/></vertices>`+
-			`<triangles><triangle v1="3" v2="0" v3="1"/></triangles></mesh>`, 1), `<item objectid="1"/>`, "[0 0 0 1 0 0 0 2 0 5 6 7 0 0 0 1 0 0]"},
-		{"slices are no mesh", object + `<s:slicestack xmlns:s="urn:slices" id="7"><s:slice><s:vertices><s:vertex x="1" y="1"/></s:vertices></s:slice>` +
-			`</s:slicestack>`,
+			`<triangles><triangle v1="3" v2="0" v3="1"/></triangles></mesh>`, 1), `<item objectid="1"/>`,
+			"[0 0 0 1 0 0 0 2 0 5 6 7 0 0 0 1 0 0]"},
+		{"slices are no mesh",
+			object + `<s:slicestack xmlns:s="urn:slices" id="7"><s:slice><s:vertices><s:vertex x="1" y="1"/></s:vertices></s:slice>` +
+				`</s:slicestack>`,
 			`<item objectid="1"/>`, "[0 0 0 1 0 0 0 2 0]"},
-		{"spaces around numbers", strings.NewReplacer(`x="1"`, `x=" 1 "`, `v3="2"`, "v3='\t2\n'", `id="1"`, `id=" 1 "`).Replace(object),
+		{"spaces around numbers", strings.NewReplacer(`x="1"`, `x=" 1 "`, `v3="2"`, "v3='\t2\n'", `id="1"`, `id=" 1 "`).
+			Replace(object),
 			`<item objectid="1 " transform=" 1 0 0 0 1 0 0 0 1 0 0 5 "/>`, "[0 0 5 1 0 5 0 2 5]"},
-		{"the core has a prefix", `<c:object xmlns:c="http://schemas.microsoft.com/3dmanufacturing/core/2015/02" id="1">` + oneTriangle + `</c:object>`,
+		{"the core has a prefix", `<c:object xmlns:c="http://schemas.microsoft.com/3dmanufacturing/core/2015/02" id="1">` +
+			oneTriangle + `</c:object>`,
 			`<item objectid="1"/>`, "[0 0 0 1 0 0 0 2 0]"},
 	} {
 		m := read3MFBytes(t, model3MF(t, c.resources, c.build))
@@ -91,8 +101,10 @@ func Test3MFPlaces(t *testing.T) {
 }
 
 func Test3MFUnits(t *testing.T) {
-	for unit, want := range map[string]float64{"micron": 0.001, "mm": 1, "centimeter": 10, "inch": 25.4, "Inch": 25.4, "foot": 304.8, "meter": 1000} {
-		text := strings.Replace(modelText(`<object id="1">`+oneTriangle+`</object>`, `<item objectid="1"/>`), "millimeter", unit, 1)
+	for unit, want := range map[string]float64{"micron": 0.001, "mm": 1, "centimeter": 10, "inch": 25.4, "Inch": 25.4,
+		"foot": 304.8, "meter": 1000} {
+		text := strings.Replace(modelText(`<object id="1">`+oneTriangle+`</object>`, `<item objectid="1"/>`), "millimeter",
+			unit, 1)
 		if m := read3MFBytes(t, package3MF(t, map[string]string{"3D/3dmodel.model": text})); m.Unit != want {
 			t.Errorf("%s: got %v mm, want %v", unit, m.Unit, want)
 		}
@@ -122,9 +134,11 @@ func Test3MFParts(t *testing.T) {
 func Test3MFPackages(t *testing.T) {
 	model := modelText(`<object id="1">`+oneTriangle+`</object>`, `<item objectid="1"/>`)
 	for name, parts := range map[string]map[string]string{
-		"Windows path separators":           {`3D\3dmodel.model`: model, `_rels\.rels`: relations(map[string]string{relationshipModel: `\3D\3dmodel.model`})},
-		"no relationships":                  {"3D/3dmodel.model": model},
-		"no relationship of the model type": {"3D/3DModel.model": model, "_rels/.rels": relations(map[string]string{"urn:other": "/a"})},
+		"Windows path separators": {`3D\3dmodel.model`: model,
+			`_rels\.rels`: relations(map[string]string{relationshipModel: `\3D\3dmodel.model`})},
+		"no relationships": {"3D/3dmodel.model": model},
+		"no relationship of the model type": {"3D/3DModel.model": model,
+			"_rels/.rels": relations(map[string]string{"urn:other": "/a"})},
 	} {
 		if m, err := decodetest.Decode(t, Decode, decodetest.ZIP(t, parts)); err != nil || m.Triangles() != 1 {
 			t.Errorf("%s: got %v and the error %v, want a triangle", name, m, err)
@@ -135,15 +149,18 @@ func Test3MFPackages(t *testing.T) {
 // Test3MFVolumes decodes an object of PrusaSlicer whose volumes are a model, a modifier and another
 // model.
 func Test3MFVolumes(t *testing.T) {
-	object := `<object id="1">` + strings.Replace(oneTriangle, "</triangles>", `<triangle v1="1" v2="2" v3="0"/><triangle v1="2" v2="0" v3="1"/></triangles>`, 1) +
+	object := `<object id="1">` + strings.Replace(oneTriangle, "</triangles>",
+		`<triangle v1="1" v2="2" v3="0"/><triangle v1="2" v2="0" v3="1"/></triangles>`, 1) +
 		`</object>`
 	volume := func(first, last int, kind string) string {
 		return fmt.Sprintf(`<volume firstid="%d" lastid="%d"><metadata type="volume" key="volume_type" value=%q/><mesh/></volume>`, first, last, kind)
 	}
 	for _, c := range []struct{ name, config, want string }{
-		{"a modifier", `<config><object id="1"><metadata/>` + volume(0, 0, "ModelPart") + volume(1, 1, "ParameterModifier") + volume(2, 2, "ModelPart") +
+		{"a modifier", `<config><object id="1"><metadata/>` + volume(0, 0, "ModelPart") + volume(1, 1, "ParameterModifier") +
+			volume(2, 2, "ModelPart") +
 			`</object></config>`, "[0 0 0 1 0 0 0 2 0 0 2 0 0 0 0 1 0 0]"},
-		{"two", `<config><object id="1">` + volume(0, 0, "NegativeVolume") + volume(2, 9, "SupportBlocker") + `</object></config>`, "[1 0 0 0 2 0 0 0 0]"},
+		{"two", `<config><object id="1">` + volume(0, 0, "NegativeVolume") + volume(2, 9, "SupportBlocker") +
+			`</object></config>`, "[1 0 0 0 2 0 0 0 0]"},
 		{"of another object", `<config><object id="2">` + volume(0, 2, "SupportEnforcer") + `</object></config>`,
 			"[0 0 0 1 0 0 0 2 0 1 0 0 0 2 0 0 0 0 0 2 0 0 0 0 1 0 0]"},
 		{"damaged", `<config><object id="1">` + volume(0, 2, "SupportEnforcer") + `</config>`,
@@ -179,7 +196,8 @@ func Test3MFColors(t *testing.T) {
 		{"beyond the group", `pid="5" pindex="1"`, `p1="2"`, w + w + w},
 		{"not hexadecimal", `pid="5" pindex="1"`, `pid="6" p1="2"`, w + w + w},
 	} {
-		object := `<object id="1" ` + c.object + `>` + strings.Replace(oneTriangle, `<triangle v1`, `<triangle `+c.triangle+` v1`, 1) +
+		object := `<object id="1" ` + c.object + `>` + strings.Replace(oneTriangle, `<triangle v1`,
+			`<triangle `+c.triangle+` v1`, 1) +
 			`</object>` +
 			`<object id="2" pid="5">` + oneTriangle + `</object>`
 		items, want := `<item objectid="1"/><item objectid="2"/>`, c.want+r+r+r
@@ -211,7 +229,8 @@ func Test3MFColoredChain(t *testing.T) {
 		faces[[4]uint8(m.Colors[4*a:])]++
 	}
 	colors := 0
-	for _, c := range [][4]uint8{{255, 0, 128, 255}, {255, 255, 255, 255}, {128, 128, 255, 255}, {0, 255, 6, 255}, {128, 64, 0, 255},
+	for _, c := range [][4]uint8{{255, 0, 128, 255}, {255, 255, 255, 255}, {128, 128, 255, 255}, {0, 255, 6, 255},
+		{128, 64, 0, 255},
 		{252, 221, 3, 255}, {0, 255, 255, 255}, {255, 0, 255, 255}, {255, 255, 0, 255}} {
 		if faces[c] > 0 {
 			colors++
@@ -256,18 +275,25 @@ func Test3MFMalformed(t *testing.T) {
 		{"damaged", damaged, mesh.Malformed, "is damaged"},
 		{"encrypted ZIP", encrypted, mesh.Encrypted, "encrypted"},
 		{"encrypted parts", package3MF(t, map[string]string{"3D/3dmodel.model": sound,
-			"3D/_rels/3dmodel.model.rels": relations(map[string]string{relationshipEncrypted: "/3D/a.model"})}), mesh.Encrypted, "encrypted"},
+			"3D/_rels/3dmodel.model.rels": relations(map[string]string{relationshipEncrypted: "/3D/a.model"})}), mesh.Encrypted,
+			"encrypted"},
 		{"other ZIP", decodetest.ZIP(t, map[string]string{"a.txt": "a"}), mesh.Malformed, "has no 3D model"},
 		{"lost model", package3MF(t, map[string]string{}), mesh.Malformed, `no part "3d/3dmodel.model"`},
-		{"name that leads out", package3MF(t, map[string]string{"3D/3dmodel.model": sound, `a\..\..\b`: ""}), mesh.Malformed, "leads out"},
+		{"name that leads out", package3MF(t, map[string]string{"3D/3dmodel.model": sound, `a\..\..\b`: ""}), mesh.Malformed,
+			"leads out"},
 		{"model elsewhere", package3MF(t, map[string]string{"a.model": sound, "_rels/.rels": strings.Replace(
-			relations(map[string]string{relationshipModel: "/a.model"}), "Id=", `TargetMode="External" Id=`, 1)}), mesh.Malformed, "has no 3D model"},
-		{"relationship that leads out", package3MF(t, map[string]string{"_rels/.rels": relations(map[string]string{relationshipModel: "/%2E%2e/a"})}),
+			relations(map[string]string{relationshipModel: "/a.model"}), "Id=", `TargetMode="External" Id=`, 1)}),
+			mesh.Malformed, "has no 3D model"},
+		{"relationship that leads out",
+			package3MF(t, map[string]string{"_rels/.rels": relations(map[string]string{relationshipModel: "/%2E%2e/a"})}),
 			mesh.Malformed, "leads out"},
-		{"path that leads out", model(modelText(object, `<item objectid="1" p:path="/../../a.model"/>`)), mesh.Malformed, "leads out"},
-		{"path to nothing", model(modelText(object, `<item objectid="1" p:path="/a.model"/>`)), mesh.Malformed, `no part "a.model"`},
+		{"path that leads out", model(modelText(object, `<item objectid="1" p:path="/../../a.model"/>`)), mesh.Malformed,
+			"leads out"},
+		{"path to nothing", model(modelText(object, `<item objectid="1" p:path="/a.model"/>`)), mesh.Malformed,
+			`no part "a.model"`},
 		{"no items", model(modelText(object, "")), mesh.Empty, "no items"},
-		{"no triangles", model(modelText(`<object id="1"><mesh><vertices/></mesh></object>`, item)), mesh.Empty, "no triangles"},
+		{"no triangles", model(modelText(`<object id="1"><mesh><vertices/></mesh></object>`, item)), mesh.Empty,
+			"no triangles"},
 		{"no object", model(modelText(object, `<item objectid="2"/>`)), mesh.Malformed, "object 2 "},
 		{"two objects", model(modelText(object+object, item)), mesh.Malformed, "second object 1"},
 		{"another document", model(`<html/>`), mesh.Malformed, `root element "html"`},
@@ -279,11 +305,14 @@ func Test3MFMalformed(t *testing.T) {
 		{"negative index", edited(`v1="0"`, `v1="-1"`), mesh.Malformed, `v1 "-1"`},
 		{"missing index", edited(`v3="2"`, ``), mesh.Malformed, "v3=-1"},
 		{"index out of range", edited(`v3="2"`, `v3="3"`), mesh.Malformed, "v3=3, where the mesh has 3 vertices"},
-		{"short transform", edited(`objectid="1"`, `objectid="1" transform="1 0 0"`), mesh.Malformed, "a transform of 3 numbers where twelve numbers are expected"},
+		{"short transform", edited(`objectid="1"`, `objectid="1" transform="1 0 0"`), mesh.Malformed,
+			"a transform of 3 numbers where twelve numbers are expected"},
 		{"long transform", edited(`objectid="1"`, `objectid="1" transform="1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1"`), mesh.Malformed,
 			"a transform of 16 numbers where twelve numbers are expected"},
-		{"words in a transform", edited(`objectid="1"`, `objectid="1" transform="1 0 0 x"`), mesh.Malformed, `a transform with "x" where twelve numbers are expected`},
-		{"infinite transform", edited(`objectid="1"`, `objectid="1" transform="1 0 0 0 1 0 0 0 1 1e300 0 0"`), mesh.Malformed, "farther than"},
+		{"words in a transform", edited(`objectid="1"`, `objectid="1" transform="1 0 0 x"`), mesh.Malformed,
+			`a transform with "x" where twelve numbers are expected`},
+		{"infinite transform", edited(`objectid="1"`, `objectid="1" transform="1 0 0 0 1 0 0 0 1 1e300 0 0"`), mesh.Malformed,
+			"farther than"},
 		{"not a number", edited(`id="1"`, `id="x"`), mesh.Malformed, `id "x"`},
 		{"unfinished", model(sound[:len(sound)-10]), mesh.Malformed, "ends"},
 		{"text after it", model(sound + "<a/>"), mesh.Malformed, "second root"},
@@ -323,17 +352,23 @@ func Test3MFLimits(t *testing.T) {
 		message string
 	}{
 		{"two", model3MF(t, object, strings.Repeat(`<item objectid="1"/>`, 2)), "", ""},
-		{"instances", model3MF(t, object, strings.Repeat(`<item objectid="1"/>`, 3)), mesh.TooLarge, "shows too many triangles: at most 2 are supported"},
-		{"triangles", model3MF(t, strings.Replace(object, `</triangles>`, strings.Repeat(`<triangle v1="0" v2="1" v3="2"/>`, 2)+`</triangles>`, 1), ""),
+		{"instances", model3MF(t, object, strings.Repeat(`<item objectid="1"/>`, 3)), mesh.TooLarge,
+			"shows too many triangles: at most 2 are supported"},
+		{"triangles", model3MF(t, strings.Replace(object, `</triangles>`, strings.Repeat(`<triangle v1="0" v2="1" v3="2"/>`,
+			2)+`</triangles>`, 1), ""),
 			mesh.TooLarge, "too many triangles: at most 2 are supported"},
-		{"vertices", model3MF(t, strings.Replace(object, `</vertices>`, strings.Repeat(`<vertex x="0" y="0" z="0"/>`, 4)+`</vertices>`, 1), ""),
+		{"vertices", model3MF(t, strings.Replace(object, `</vertices>`, strings.Repeat(`<vertex x="0" y="0" z="0"/>`,
+			4)+`</vertices>`, 1), ""),
 			mesh.TooLarge, "too many vertices: at most 6 are supported"},
 		{"depth", model3MF(t, deep, `<item objectid="9"/>`), "", ""},
 		{"too deep", model3MF(t, deep, `<item objectid="11"/>`), mesh.TooLarge, "more than 10 deep"},
-		{"elements too deep", model3MF(t, strings.Repeat("<a>", 9)+strings.Repeat("</a>", 9), ""), mesh.TooLarge, "elements in each other more than 10 deep"},
-		{"elements", model3MF(t, object, strings.Repeat(`<item objectid="1"/>`, 100)), mesh.TooLarge, "more than 100 objects"},
+		{"elements too deep", model3MF(t, strings.Repeat("<a>", 9)+strings.Repeat("</a>", 9), ""), mesh.TooLarge,
+			"elements in each other more than 10 deep"},
+		{"elements", model3MF(t, object, strings.Repeat(`<item objectid="1"/>`, 100)), mesh.TooLarge,
+			"more than 100 objects"},
 		{"files", many, mesh.TooLarge, "more than 100 files"},
-		{"inflated", model3MF(t, object+strings.Repeat(" ", 1<<16), ""), mesh.TooLarge, "too many bytes: at most 65536 are supported"},
+		{"inflated", model3MF(t, object+strings.Repeat(" ", 1<<16), ""), mesh.TooLarge,
+			"too many bytes: at most 65536 are supported"},
 	} {
 		_, err := Decode(context.Background(), decodetest.Source(c.file), limits, nil)
 		switch {
@@ -346,13 +381,15 @@ func Test3MFLimits(t *testing.T) {
 	// Ten components in each of five assemblies are 100,000 boxes in less than a kilobyte.
 	nested := object
 	for i := 2; i < 7; i++ {
-		nested += fmt.Sprintf(`<object id="%d"><components>`+strings.Repeat(fmt.Sprintf(use, i-1), 10)+`</components></object>`, i)
+		nested += fmt.Sprintf(`<object id="%d"><components>`+strings.Repeat(fmt.Sprintf(use, i-1),
+			10)+`</components></object>`, i)
 	}
 	wide := limits
 	wide.Triangles, wide.Elements = 1_000_000, 100_000
 	_, err := Decode(context.Background(), decodetest.Source(model3MF(t, nested, `<item objectid="6"/>`)), wide, nil)
 	decodetest.CheckError(t, err, mesh.TooLarge, "places its objects more than 100000 times")
-	if _, err := Decode(context.Background(), decodetest.Source(model3MF(t, nested, `<item objectid="5"/>`)), wide, nil); err != nil {
+	if _, err := Decode(context.Background(), decodetest.Source(model3MF(t, nested, `<item objectid="5"/>`)), wide,
+		nil); err != nil {
 		t.Errorf("10,000 components: %v", err)
 	}
 	limits.Depth, limits.Elements = 100, 1000
@@ -372,7 +409,8 @@ func Test3MFLimits(t *testing.T) {
 func Test3MFLies(t *testing.T) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	for name, text := range map[string]string{"_rels/.rels": rootRelations, "3D/3dmodel.model": modelText(strings.Repeat(" ", 1<<20), "")} {
+	for name, text := range map[string]string{"_rels/.rels": rootRelations,
+		"3D/3dmodel.model": modelText(strings.Repeat(" ", 1<<20), "")} {
 		w, _ := z.Create(name)
 		w.Write([]byte(text))
 	}
@@ -390,12 +428,15 @@ func Test3MFLies(t *testing.T) {
 // compressed data rarely survive decompression. FuzzZIP mutates archives.
 func Fuzz3MF(f *testing.F) {
 	const groups = `<basematerials id="5"><base displaycolor="#FF0000"/></basematerials><m:colorgroup id="6"><m:color color="#0000FF80"/></m:colorgroup>`
-	const objects = `<object id="1" pid="5">` + oneTriangle + `</object><object id="2"><components><component objectid="1" p:path="/a.model"/></components></object>`
+	const objects = `<object id="1" pid="5">` + oneTriangle +
+		`</object><object id="2"><components><component objectid="1" p:path="/a.model"/></components></object>`
 	model := modelText(groups+objects, `<item objectid="2" transform="0 1 0 -1 0 0 0 0 1 10 20 30"/>`)
 	f.Add(rootRelations, model, model)
-	f.Add(relations(map[string]string{relationshipModel: "/a.model", relationshipEncrypted: "../b"}), "", modelText(objects, `<item objectid="1"/>`))
+	f.Add(relations(map[string]string{relationshipModel: "/a.model", relationshipEncrypted: "../b"}), "",
+		modelText(objects, `<item objectid="1"/>`))
 	f.Fuzz(func(t *testing.T, rels, start, other string) {
-		decodetest.FuzzOne(t, decodetest.ZIPWith(t, zip.Store, map[string]string{"_rels/.rels": rels, "3D/3dmodel.model": start, "a.model": other}), Decode)
+		decodetest.FuzzOne(t, decodetest.ZIPWith(t, zip.Store, map[string]string{"_rels/.rels": rels,
+			"3D/3dmodel.model": start, "a.model": other}), Decode)
 	})
 }
 
@@ -407,7 +448,8 @@ func FuzzProject(f *testing.F) {
 		`<item objectid="2"/><item objectid="1" printable="0"/>`), `{"filament_colo\u0075r": ["#FF0000", "#00FF00"]}`,
 		`<config><object id="2"><metadata key="extruder" value="1"/><part id="1"><metadata key="extruder" value="2"/></part></object></config>`)
 	f.Fuzz(func(t *testing.T, model, filaments, extruders string) {
-		decodetest.FuzzOne(t, decodetest.ZIPWith(t, zip.Store, map[string]string{"_rels/.rels": rootRelations, "3D/3dmodel.model": model,
+		decodetest.FuzzOne(t, decodetest.ZIPWith(t, zip.Store, map[string]string{"_rels/.rels": rootRelations,
+			"3D/3dmodel.model":                 model,
 			"Metadata/project_settings.config": filaments, "Metadata/model_settings.config": extruders}), Decode)
 	})
 }
@@ -416,9 +458,12 @@ func FuzzZIP(f *testing.F) { decodetest.Fuzz(f, "3mf", Decode) }
 
 // Benchmark3MF decodes 500,000 triangles. The throughput counts decompressed bytes.
 func Benchmark3MF(b *testing.B) {
-	v, f := decodetest.Grid(500, 0, "     <vertex x=\"%.6f\" y=\"%.6f\" z=\"%.6f\" />\n", "     <triangle v1=\"%d\" v2=\"%d\" v3=\"%d\" />\n")
-	model := modelText(`<object id="1"><mesh><vertices>`+v+`</vertices><triangles>`+f+`</triangles></mesh></object>`, `<item objectid="1"/>`)
-	decodetest.Benchmark(b, Decode, decodetest.ZIP(b, map[string]string{"_rels/.rels": rootRelations, "3D/3dmodel.model": model}), len(model))
+	v, f := decodetest.Grid(500, 0, "     <vertex x=\"%.6f\" y=\"%.6f\" z=\"%.6f\" />\n",
+		"     <triangle v1=\"%d\" v2=\"%d\" v3=\"%d\" />\n")
+	model := modelText(`<object id="1"><mesh><vertices>`+v+`</vertices><triangles>`+f+`</triangles></mesh></object>`,
+		`<item objectid="1"/>`)
+	decodetest.Benchmark(b, Decode,
+		decodetest.ZIP(b, map[string]string{"_rels/.rels": rootRelations, "3D/3dmodel.model": model}), len(model))
 }
 
 const rootRelations = `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Target="/3D/3dmodel.model" ` +
@@ -428,6 +473,7 @@ const rootRelations = `<Relationships xmlns="http://schemas.openxmlformats.org/p
 func modelText(resources, build string) string {
 	return `<?xml version="1.0"?><model unit="millimeter" xmlns="http://schemas.microsoft.com/3dmanufacturing/core/2015/02" ` +
 		`xmlns:m="http://schemas.microsoft.com/3dmanufacturing/material/2015/02" ` +
-		`xmlns:p="http://schemas.microsoft.com/3dmanufacturing/production/2015/06"><resources>` + resources + `</resources><build>` + build +
+		`xmlns:p="http://schemas.microsoft.com/3dmanufacturing/production/2015/06"><resources>` + resources +
+		`</resources><build>` + build +
 		`</build></model>`
 }

@@ -41,7 +41,8 @@ func (t *meshReader) vertex() error {
 		return nil
 	}
 	if t.vertices++; t.vertices > 3*t.limits.Triangles {
-		return mesh.Errorf(mesh.TooLarge, "The 3MF file has too many vertices: at most %d are supported.", 3*t.limits.Triangles)
+		return mesh.Errorf(mesh.TooLarge, "The 3MF file has too many vertices: at most %d are supported.",
+			3*t.limits.Triangles)
 	}
 	var p [3]float64
 	seen := 0
@@ -72,7 +73,8 @@ func (t *meshReader) triangle() error {
 		return nil
 	}
 	if t.triangles++; t.triangles > t.limits.Triangles {
-		return mesh.Errorf(mesh.TooLarge, "The 3MF file has too many triangles: at most %d are supported.", t.limits.Triangles)
+		return mesh.Errorf(mesh.TooLarge, "The 3MF file has too many triangles: at most %d are supported.",
+			t.limits.Triangles)
 	}
 	corners, properties := [3]int64{-1, -1, -1}, [3]int64{-1, -1, -1}
 	group, paint := t.group, -1
@@ -101,14 +103,16 @@ func (t *meshReader) triangle() error {
 		}
 		x, ok := textscan.ParseInt(a.Value)
 		if !ok || x < 0 {
-			return t.Errorf(mesh.Malformed, "has a triangle with the %s %s where a number is expected", a.Name, textscan.Quote(a.Value))
+			return t.Errorf(mesh.Malformed, "has a triangle with the %s %s where a number is expected", a.Name,
+				textscan.Quote(a.Value))
 		}
 		*n = x
 	}
 	known := int64(len(t.shape.Vertices) / 3)
 	for i, v := range corners {
 		if v < 0 || v >= known {
-			return t.Errorf(mesh.Malformed, "has a triangle with vertex v%d=%d, where the mesh has %d vertices, counted from 0", i+1, v, known)
+			return t.Errorf(mesh.Malformed, "has a triangle with vertex v%d=%d, where the mesh has %d vertices, counted from 0",
+				i+1, v, known)
 		}
 	}
 	if t.isUnprinted() {
@@ -142,7 +146,8 @@ func (t *meshReader) triangle() error {
 
 // patch adds a patch with the given texture coordinates to the next triangle.
 func (t *meshReader) patch(coords [3]int64) {
-	p := mesh.Patch{Triangle: t.shape.Triangles(), Texture: t.textures.texture, Tint: [3]uint32{geometry.NoColor, geometry.NoColor, geometry.NoColor}}
+	p := mesh.Patch{Triangle: t.shape.Triangles(), Texture: t.textures.texture,
+		Tint: [3]uint32{geometry.NoColor, geometry.NoColor, geometry.NoColor}}
 	for i, n := range coords {
 		if n >= int64(len(t.textures.coords)) || t.textures.coords[n] != t.textures.coords[n] {
 			return // unknown or not a number

@@ -229,7 +229,8 @@ func (t *Tag) parse(b []byte) (length int, wrong string) {
 }
 
 // ending holds the bytes that end a name.
-var ending = [256]bool{' ': true, '\t': true, '\r': true, '\n': true, '\v': true, '\f': true, '=': true, '/': true, '>': true, '<': true,
+var ending = [256]bool{' ': true, '\t': true, '\r': true, '\n': true, '\v': true, '\f': true, '=': true, '/': true,
+	'>': true, '<': true,
 	'"': true, '\'': true}
 
 // unescaped replaces the predefined entities of XML (XML 1.0, section 4.6) and character references

@@ -39,14 +39,16 @@ func tags(r io.Reader) (string, error) {
 func TestXML(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{`<a/>`, ` a end `},
-		{"\uFEFF<?xml version=\"1.0\"?>\n<!-- < & > --><a\n>x<b c = '\"' d=\">\"/></a >\n<!---->\n", ` a "x"  b c="\"" d=">" end end `},
+		{"\uFEFF<?xml version=\"1.0\"?>\n<!-- < & > --><a\n>x<b c = '\"' d=\">\"/></a >\n<!---->\n",
+			` a "x"  b c="\"" d=">" end end `},
 		{`<a b="&lt;&gt;&amp;&quot;&apos;&#65;&#x42;"></a>`, ` a b="<>&\"'AB" end `},
 		{`<a>1<!-- 2 -->3<![CDATA[<4>]]>5</a>`, ` a "13<4>5" end `},
 		{`<a xmlns="u" xmlns:p="v"><p:b/><c xmlns="w"><p:d xmlns:p="x"/><p:e/></c><f/></a>`,
 			`u a xmlns="u" xmlns:p="v" v b end w c xmlns="w" x d xmlns:p="x" end v e end end u f end end `},
 		{"<a><x:b/></a>", ` a  b end end `},
 		{"<ä ö='ü'/>", ` ä ö="ü" end `},
-		{"<a>" + strings.Repeat(" ", 200<<10) + "<b c='" + strings.Repeat("x", 200<<10) + "'/></a>", ` a  b c="` + strings.Repeat("x", 200<<10) + `" end end `},
+		{"<a>" + strings.Repeat(" ", 200<<10) + "<b c='" + strings.Repeat("x", 200<<10) + "'/></a>", ` a  b c="` +
+			strings.Repeat("x", 200<<10) + `" end end `},
 	} {
 		got, err := tags(strings.NewReader(c.text))
 		if err != nil || got != c.want {
@@ -131,8 +133,10 @@ func TestXMLText(t *testing.T) {
 
 // BenchmarkXML reads the same document with the scanner and with encoding/xml.
 func BenchmarkXML(b *testing.B) {
-	v, f := decodetest.Grid(100, 0, "     <vertex x=\"%.6f\" y=\"%.6f\" z=\"%.6f\" />\n", "     <triangle v1=\"%d\" v2=\"%d\" v3=\"%d\" />\n")
-	text := `<model xmlns="http://schemas.microsoft.com/3dmanufacturing/core/2015/02"><resources>` + v + f + `</resources></model>`
+	v, f := decodetest.Grid(100, 0, "     <vertex x=\"%.6f\" y=\"%.6f\" z=\"%.6f\" />\n",
+		"     <triangle v1=\"%d\" v2=\"%d\" v3=\"%d\" />\n")
+	text := `<model xmlns="http://schemas.microsoft.com/3dmanufacturing/core/2015/02"><resources>` + v + f +
+		`</resources></model>`
 	b.Run("own", func(b *testing.B) {
 		b.SetBytes(int64(len(text)))
 		b.ReportAllocs()

@@ -49,13 +49,16 @@ func IsZIP(src source.Source) bool {
 // Open reads the directory of an archive. name is the file format for error messages. Open rejects
 // archives with more than limits.Elements files and those with file names that lead out of the
 // archive.
-func Open(ctx context.Context, name string, src source.Source, limits mesh.Limits, progress func(float64)) (*Archive, error) {
-	c := &Archive{ctx: ctx, format: name, byPath: map[string]*zip.File{}, limits: limits, left: limits.Inflated, progress: progress}
+func Open(ctx context.Context, name string, src source.Source, limits mesh.Limits,
+	progress func(float64)) (*Archive, error) {
+	c := &Archive{ctx: ctx, format: name, byPath: map[string]*zip.File{}, limits: limits, left: limits.Inflated,
+		progress: progress}
 	directory := &meteredReader{ReaderAt: src, left: 1<<20 + min(limits.Elements, 1<<40)*64}
 	z, err := zip.NewReader(directory, src.Size)
 	switch {
 	case errors.Is(err, errMeterExceeded) || err == nil && int64(len(z.File)) > limits.Elements:
-		return nil, mesh.Errorf(mesh.TooLarge, "The %s file is a ZIP archive of more than %d files, or has very long names for them.", name, limits.Elements)
+		return nil, mesh.Errorf(mesh.TooLarge,
+			"The %s file is a ZIP archive of more than %d files, or has very long names for them.", name, limits.Elements)
 	case err != nil:
 		return nil, c.damaged(err, "directory of the ZIP archive")
 	}
@@ -65,7 +68,8 @@ func Open(ctx context.Context, name string, src source.Source, limits mesh.Limit
 		// Some programs write Windows path separators.
 		inside, ok := JoinPath("", strings.ReplaceAll(f.Name, `\`, "/"))
 		if !ok {
-			return nil, mesh.Errorf(mesh.Malformed, "The %s file has a file named %s, which leads out of the archive.", name, textscan.Quote([]byte(f.Name)))
+			return nil, mesh.Errorf(mesh.Malformed, "The %s file has a file named %s, which leads out of the archive.", name,
+				textscan.Quote([]byte(f.Name)))
 		}
 		key := strings.ToLower(inside)
 		if strings.HasSuffix(f.Name, "/") || c.byPath[key] != nil {
@@ -139,7 +143,8 @@ func (c *Archive) ReadFile(f *zip.File, most int64) ([]byte, error) {
 }
 
 func (c *Archive) inflated() error {
-	return mesh.Errorf(mesh.TooLarge, "The %s file unpacks to too many bytes: at most %d are supported.", c.format, c.limits.Inflated)
+	return mesh.Errorf(mesh.TooLarge, "The %s file unpacks to too many bytes: at most %d are supported.", c.format,
+		c.limits.Inflated)
 }
 
 // damaged converts an error of the ZIP reader to a *mesh.Error where the archive is at fault. It
@@ -148,8 +153,10 @@ func (c *Archive) damaged(err error, what string) error {
 	var corrupt flate.CorruptInputError
 	switch {
 	case errors.Is(err, zip.ErrAlgorithm):
-		return mesh.Errorf(mesh.Unsupported, "The %s of the %s file is compressed by a method that is not supported.", what, c.format)
-	case errors.Is(err, zip.ErrFormat), errors.Is(err, zip.ErrChecksum), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF),
+		return mesh.Errorf(mesh.Unsupported, "The %s of the %s file is compressed by a method that is not supported.", what,
+			c.format)
+	case errors.Is(err, zip.ErrFormat), errors.Is(err, zip.ErrChecksum), errors.Is(err, io.ErrUnexpectedEOF),
+		errors.Is(err, io.EOF),
 		errors.As(err, &corrupt):
 		return mesh.Errorf(mesh.Malformed, "The %s of the %s file is damaged.", what, c.format)
 	}
@@ -180,7 +187,8 @@ func (p *entryReader) Read(b []byte) (int, error) {
 	case p.left < 0:
 		return 0, p.inflated()
 	case p.got > freeInflation && p.got/maxRatio > p.size:
-		return 0, mesh.Errorf(mesh.TooLarge, "The file %s of the %s file unpacks to more than %d times its size.", p.name, p.Archive.format, maxRatio)
+		return 0, mesh.Errorf(mesh.TooLarge, "The file %s of the %s file unpacks to more than %d times its size.", p.name,
+			p.Archive.format, maxRatio)
 	case err != nil && err != io.EOF:
 		err = p.damaged(err, "file "+p.name)
 	}

@@ -176,7 +176,8 @@ func (d *document) textured(p *part) material {
 	}
 	i := len(d.Textures)
 	d.Samplers, d.Textures = append(d.Samplers, s), append(d.Textures, texture{Sampler: i, Source: p.image})
-	of := material{PBR: pbr{Factor: [4]float64{1, 1, 1, 1}, Texture: &textureInfo{i}, Roughness: roughness}, DoubleSided: true}
+	of := material{PBR: pbr{Factor: [4]float64{1, 1, 1, 1}, Texture: &textureInfo{i}, Roughness: roughness},
+		DoubleSided: true}
 	switch t.Alpha {
 	case mesh.AlphaMask:
 		cutoff := float64(t.Cutoff) / math.MaxUint8

@@ -73,7 +73,8 @@ func (e *encoder) colors(colors []uint8) {
 	}
 	for ; len(colors) >= 4; colors = colors[4:] {
 		e.ensureSpace()
-		e.b = binary.LittleEndian.AppendUint64(e.b, light[colors[0]]|light[colors[1]]<<16|light[colors[2]]<<32|uint64(colors[3])*257<<48)
+		e.b = binary.LittleEndian.AppendUint64(e.b,
+			light[colors[0]]|light[colors[1]]<<16|light[colors[2]]<<32|uint64(colors[3])*257<<48)
 	}
 }
 

@@ -137,9 +137,10 @@ func TestRefused(t *testing.T) {
 		mesh *mesh.Mesh
 		want error
 	}{
-		"empty":  {&mesh.Mesh{}, glb.ErrEmpty},
-		"NaN":    {&mesh.Mesh{Positions: []float32{0, 0, float32(math.NaN())}}, glb.ErrNotFinite},
-		"normal": {&mesh.Mesh{Positions: []float32{0, 0, 0}, Normals: []float32{0, 0, float32(math.Inf(1))}}, glb.ErrNotFinite},
+		"empty": {&mesh.Mesh{}, glb.ErrEmpty},
+		"NaN":   {&mesh.Mesh{Positions: []float32{0, 0, float32(math.NaN())}}, glb.ErrNotFinite},
+		"normal": {&mesh.Mesh{Positions: []float32{0, 0, 0}, Normals: []float32{0, 0, float32(math.Inf(1))}},
+			glb.ErrNotFinite},
 		"origin": {&mesh.Mesh{Positions: []float32{0, 0, 0}, Origin: [3]float64{math.Inf(1)}}, glb.ErrNotFinite},
 	} {
 		var b bytes.Buffer

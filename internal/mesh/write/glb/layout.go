@@ -38,7 +38,8 @@ func newLayout(m *mesh.Mesh, o Options) (*layout, error) {
 			return nil, ErrNotFinite
 		}
 	}
-	l := &layout{exact: o.Exact, half: 1, attributes: map[string]int{}, parts: []part{{corners: len(m.Indices), vertices: m.Vertices()}}}
+	l := &layout{exact: o.Exact, half: 1, attributes: map[string]int{},
+		parts: []part{{corners: len(m.Indices), vertices: m.Vertices()}}}
 	s := split(m)
 	if s != nil {
 		m, l.parts = &s.mesh, s.parts
@@ -49,7 +50,8 @@ func newLayout(m *mesh.Mesh, o Options) (*layout, error) {
 		if o.Exact {
 			l.add("NORMAL", accessor{ComponentType: float32s, Type: "VEC3"}, 12, func(e *encoder) { e.floats(m.Normals) })
 		} else {
-			l.add("NORMAL", accessor{ComponentType: int8s, Normalized: true, Type: "VEC3"}, 4, func(e *encoder) { e.directions(m.Normals) })
+			l.add("NORMAL", accessor{ComponentType: int8s, Normalized: true, Type: "VEC3"}, 4,
+				func(e *encoder) { e.directions(m.Normals) })
 		}
 	}
 	if m.Colors != nil {
@@ -58,7 +60,8 @@ func newLayout(m *mesh.Mesh, o Options) (*layout, error) {
 				l.translucent = l.translucent || c[3] != math.MaxUint8
 			}
 		}
-		l.add("COLOR_0", accessor{ComponentType: uint16s, Normalized: true, Type: "VEC4"}, 8, func(e *encoder) { e.colors(m.Colors) })
+		l.add("COLOR_0", accessor{ComponentType: uint16s, Normalized: true, Type: "VEC4"}, 8,
+			func(e *encoder) { e.colors(m.Colors) })
 	}
 	if s != nil {
 		l.add("TEXCOORD_0", accessor{ComponentType: float32s, Type: "VEC2"}, 8, func(e *encoder) { e.floats(s.coordinates) })
@@ -125,7 +128,8 @@ func (l *layout) corners() {
 		left = left[p.corners:]
 		at := len(l.accessors)
 		l.indices[i] = &at
-		l.accessors = append(l.accessors, accessor{BufferView: len(l.views), ComponentType: kind, Count: len(own), Type: "SCALAR"})
+		l.accessors = append(l.accessors, accessor{BufferView: len(l.views), ComponentType: kind, Count: len(own),
+			Type: "SCALAR"})
 		l.place(view{ByteLength: int64(size) * int64(len(own)), Target: corners}, func(e *encoder) { e.corners(own, size) })
 	}
 }

@@ -76,7 +76,8 @@ func TestTextures(t *testing.T) {
 		{Texture: plain, UV: uv, Tint: opaque},
 		{},
 		{Texture: &mesh.Texture{Image: shared, WrapU: mesh.Mirror, WrapV: mesh.Clamp, Nearest: true}, UV: uv, Tint: opaque},
-		{Texture: &mesh.Texture{Image: clear, Alpha: mesh.AlphaMask, Cutoff: 100}, UV: uv, Tint: [3]uint32{0xFF0000FF, 0xFF8090A0, white}},
+		{Texture: &mesh.Texture{Image: clear, Alpha: mesh.AlphaMask, Cutoff: 100}, UV: uv,
+			Tint: [3]uint32{0xFF0000FF, 0xFF8090A0, white}},
 		{Texture: &mesh.Texture{Image: clear, Alpha: mesh.AlphaBlend}, UV: uv, Tint: [3]uint32{0x80FFFFFF, 0, white}},
 		{Texture: &mesh.Texture{Image: shared}, UV: [3][2]float32{{7, 8}, {9, 10}, {11, 12}}, Tint: opaque},
 	}
@@ -94,7 +95,8 @@ func TestTextures(t *testing.T) {
 	}
 	order := []int{1, 0, 5, 2, 3, 4} // the triangle without a texture, then those of each texture
 	if got.Triangles() != len(order) || len(got.Patches) != len(order)-1 {
-		t.Fatalf("got %d triangles and %d patches, want %d and %d", got.Triangles(), len(got.Patches), len(order), len(order)-1)
+		t.Fatalf("got %d triangles and %d patches, want %d and %d", got.Triangles(), len(got.Patches), len(order),
+			len(order)-1)
 	}
 	for i, from := range order {
 		a, _, _ := got.Corners(i)
@@ -108,7 +110,8 @@ func TestTextures(t *testing.T) {
 			continue
 		}
 		is, want := got.Patches[i-1], patches[from]
-		if is.Triangle != i || is.UV != want.UV || slices.ContainsFunc([]int{0, 1, 2}, func(k int) bool { return !similar(is.Tint[k], want.Tint[k]) }) {
+		if is.Triangle != i || is.UV != want.UV || slices.ContainsFunc([]int{0, 1, 2},
+			func(k int) bool { return !similar(is.Tint[k], want.Tint[k]) }) {
 			t.Errorf("triangle %d: got %+v, want %+v", from, is, want)
 		}
 		if !slices.Equal(is.Texture.Pixels(), want.Texture.Pixels()) {
@@ -139,8 +142,10 @@ func TestSharedVertices(t *testing.T) {
 		return mesh.Patch{Triangle: triangle, Texture: texture, UV: uv, Tint: [3]uint32{white, white, white}}
 	}
 	m := &mesh.Mesh{
-		Unit: 1, Positions: []float32{0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0}, Indices: []uint32{0, 1, 2, 0, 2, 3}, Colors: make([]uint8, 16),
-		Patches: []mesh.Patch{patch(0, [3][2]float32{{0, 1}, {1, 1}, {1, 0}}), patch(1, [3][2]float32{{0, 1}, {1, 0}, {0, 0}})},
+		Unit: 1, Positions: []float32{0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0}, Indices: []uint32{0, 1, 2, 0, 2, 3},
+		Colors: make([]uint8, 16),
+		Patches: []mesh.Patch{patch(0, [3][2]float32{{0, 1}, {1, 1}, {1, 0}}),
+			patch(1, [3][2]float32{{0, 1}, {1, 0}, {0, 0}})},
 	}
 	check := func(doing string, vertices int) {
 		t.Helper()
@@ -170,13 +175,19 @@ func TestTextureCoordinates(t *testing.T) {
 		wrap     mesh.Wrap
 		uv, want [3][2]float32
 	}{
-		{"not finite", mesh.Repeat, [3][2]float32{{nan, inf}, {-inf, 0.5}, {1, nan}}, [3][2]float32{{0, 0}, {0, 0.5}, {1, 0}}},
-		{"far", mesh.Repeat, [3][2]float32{{5001.25, -7000}, {5002.5, -7001}, {5003, -6999.75}}, [3][2]float32{{1.25, 2}, {2.5, 1}, {3, 2.25}}},
-		{"far, mirrored", mesh.Mirror, [3][2]float32{{5001.25, 0}, {5002.5, 0}, {5003, 0}}, [3][2]float32{{1.25, 0}, {2.5, 0}, {3, 0}}},
-		{"far, clamped", mesh.Clamp, [3][2]float32{{5001.25, 0}, {-5002.5, 0}, {3e38, 0}}, [3][2]float32{{1024, 0}, {-1024, 0}, {1024, 0}}},
-		{"very large", mesh.Repeat, [3][2]float32{{-3e38, 0}, {3e38, 0}, {0, 0}}, [3][2]float32{{0, 0}, {1024, 0}, {1024, 0}}},
+		{"not finite", mesh.Repeat, [3][2]float32{{nan, inf}, {-inf, 0.5}, {1, nan}},
+			[3][2]float32{{0, 0}, {0, 0.5}, {1, 0}}},
+		{"far", mesh.Repeat, [3][2]float32{{5001.25, -7000}, {5002.5, -7001}, {5003, -6999.75}},
+			[3][2]float32{{1.25, 2}, {2.5, 1}, {3, 2.25}}},
+		{"far, mirrored", mesh.Mirror, [3][2]float32{{5001.25, 0}, {5002.5, 0}, {5003, 0}},
+			[3][2]float32{{1.25, 0}, {2.5, 0}, {3, 0}}},
+		{"far, clamped", mesh.Clamp, [3][2]float32{{5001.25, 0}, {-5002.5, 0}, {3e38, 0}},
+			[3][2]float32{{1024, 0}, {-1024, 0}, {1024, 0}}},
+		{"very large", mesh.Repeat, [3][2]float32{{-3e38, 0}, {3e38, 0}, {0, 0}},
+			[3][2]float32{{0, 0}, {1024, 0}, {1024, 0}}},
 	} {
-		m := textures(mesh.Patch{Texture: &mesh.Texture{Image: palette(), WrapU: c.wrap, WrapV: c.wrap}, UV: c.uv, Tint: [3]uint32{white, white, white}})
+		m := textures(mesh.Patch{Texture: &mesh.Texture{Image: palette(), WrapU: c.wrap, WrapV: c.wrap}, UV: c.uv,
+			Tint: [3]uint32{white, white, white}})
 		if got := again(t, m, glb.Options{}).Patches; len(got) != 1 || got[0].UV != c.want {
 			t.Errorf("%s: got %+v, want %v", c.name, got, c.want)
 		}
@@ -230,7 +241,8 @@ func TestTooManyTextures(t *testing.T) {
 		m := textures(patches...)
 		doc, file := written(t, m)
 		if len(doc.Images) != c.images || len(doc.Meshes[0].Primitives) != max(1, c.images) {
-			t.Errorf("%d textures of %d pixels a side: got %d images in %d primitives, want %d", c.n, c.side, len(doc.Images), len(doc.Meshes[0].Primitives), c.images)
+			t.Errorf("%d textures of %d pixels a side: got %d images in %d primitives, want %d", c.n, c.side, len(doc.Images),
+				len(doc.Meshes[0].Primitives), c.images)
 		}
 		got, err := decoded.File(t, "", file)
 		if err != nil {

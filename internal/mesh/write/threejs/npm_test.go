@@ -84,13 +84,16 @@ func textured() *mesh.Mesh {
 		photo[i] = uint32(i%128) | uint32(i*i%251)<<8 | 255<<24
 	}
 	image := mesh.NewImage(128, 128, photo)
-	m := &mesh.Mesh{Unit: 1, Positions: []float32{0, 0, 0, 1, 0, 0, 0, 1, 0}, Colors: []uint8{255, 0, 0, 128, 0, 0, 0, 255, 1, 2, 3, 4}}
+	m := &mesh.Mesh{Unit: 1, Positions: []float32{0, 0, 0, 1, 0, 0, 0, 1, 0}, Colors: []uint8{255, 0, 0, 128, 0, 0, 0, 255,
+		1, 2, 3, 4}}
 	for i, texture := range []mesh.Texture{
-		{Image: image}, {Image: image, WrapU: mesh.Mirror, WrapV: mesh.Clamp}, {Image: drawing, Alpha: mesh.AlphaMask, Cutoff: 100},
+		{Image: image}, {Image: image, WrapU: mesh.Mirror, WrapV: mesh.Clamp}, {Image: drawing, Alpha: mesh.AlphaMask,
+			Cutoff: 100},
 		{Image: drawing, Alpha: mesh.AlphaBlend, Nearest: true},
 	} {
 		m.Patches = append(m.Patches, mesh.Patch{
-			Triangle: i + 1, Texture: &texture, UV: [3][2]float32{{0, 0}, {-1e9, 7}, {1, float32(math.NaN())}}, Tint: [3]uint32{0xFFFFFFFF, 0, 0x80402010},
+			Triangle: i + 1, Texture: &texture, UV: [3][2]float32{{0, 0}, {-1e9, 7}, {1, float32(math.NaN())}},
+			Tint: [3]uint32{0xFFFFFFFF, 0, 0x80402010},
 		})
 		m.Positions = append(m.Positions, 0, 0, float32(i+1), 1, 0, 0, 0, 1, 0)
 		m.Colors = append(m.Colors, m.Colors[:12]...)

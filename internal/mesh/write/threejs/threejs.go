@@ -101,7 +101,8 @@ func (e *encoder) object(m *mesh.Mesh, o Options) {
 	if m.Cloud {
 		kind = "Points"
 	}
-	e.text(`"object":{"uuid":"` + objectID + `","type":"` + kind + `","geometry":"` + geometryID + `","material":"` + materialID +
+	e.text(`"object":{"uuid":"` + objectID + `","type":"` + kind + `","geometry":"` + geometryID + `","material":"` +
+		materialID +
 		`","matrix":[1,0,0,0,0,1,0,0,0,0,1,0`)
 	for _, x := range m.Origin {
 		e.text(",")

@@ -90,25 +90,30 @@ func TestWrite(t *testing.T) {
 	if want := []float64{0, 1, 2, 2, 1, 0}; !slices.Equal(g.Index.Array, want) || g.Index.Type != "Uint16Array" {
 		t.Errorf("the indices are %v", g.Index)
 	}
-	if c := g.Attributes.Color; c.ItemSize != 3 || len(c.Array) != 9 || c.Array[0] != 1 || c.Array[1] != 0 || math.Abs(c.Array[2]-0.5029) > 1e-4 {
+	if c := g.Attributes.Color; c.ItemSize != 3 || len(c.Array) != 9 || c.Array[0] != 1 || c.Array[1] != 0 ||
+		math.Abs(c.Array[2]-0.5029) > 1e-4 {
 		t.Errorf("the colors are %v", c)
 	}
-	if w.Metadata.Type != "Object" || w.Geometries[0].Type != "BufferGeometry" || w.Object.Type != "Mesh" || !w.Materials[0].VertexColors ||
+	if w.Metadata.Type != "Object" || w.Geometries[0].Type != "BufferGeometry" || w.Object.Type != "Mesh" ||
+		!w.Materials[0].VertexColors ||
 		w.Materials[0].Type != "MeshStandardMaterial" || w.Materials[0].Transparent {
 		t.Errorf("got %+v", w)
 	}
 	if want := []float64{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 1e9, 0, -0.5, 1}; !slices.Equal(w.Object.Matrix, want) {
 		t.Errorf("the matrix is %v, want %v", w.Object.Matrix, want)
 	}
-	if u := w.Object.UserData; u.Format != "obj" || u.UpAxis != "Z" || u.MillimetersPerUnit != 25.4 || !u.Decimated || u.Triangles != 77 {
+	if u := w.Object.UserData; u.Format != "obj" || u.UpAxis != "Z" || u.MillimetersPerUnit != 25.4 || !u.Decimated ||
+		u.Triangles != 77 {
 		t.Errorf("userData are %+v", u)
 	}
 }
 
 func TestWriteCloud(t *testing.T) {
-	w := write(t, &mesh.Mesh{Cloud: true, Unit: 1000, Up: mesh.UpY, Positions: []float32{1, 2, 3}, Colors: []uint8{0, 0, 0, 51}}, Options{})
+	w := write(t, &mesh.Mesh{Cloud: true, Unit: 1000, Up: mesh.UpY, Positions: []float32{1, 2, 3},
+		Colors: []uint8{0, 0, 0, 51}}, Options{})
 	g := w.Geometries[0].Data
-	if w.Object.Type != "Points" || w.Materials[0].Type != "PointsMaterial" || !w.Materials[0].Transparent || g.Index != nil || g.Attributes.Normal != nil ||
+	if w.Object.Type != "Points" || w.Materials[0].Type != "PointsMaterial" || !w.Materials[0].Transparent ||
+		g.Index != nil || g.Attributes.Normal != nil ||
 		!slices.Equal(g.Attributes.Color.Array, []float64{0, 0, 0, 0.2}) || w.Object.UserData.UpAxis != "Y" {
 		t.Errorf("got %+v", w)
 	}
@@ -127,8 +132,10 @@ func TestWriteLarge(t *testing.T) {
 	}
 	w := write(t, m, Options{})
 	g := w.Geometries[0].Data
-	if g.Index.Type != "Uint32Array" || len(g.Index.Array) != 3*n || len(g.Attributes.Color.Array) != 4*n || len(g.Attributes.Normal.Array) != 3*n {
-		t.Fatalf("got %d indices of %s, %d colors, %d normals", len(g.Index.Array), g.Index.Type, len(g.Attributes.Color.Array),
+	if g.Index.Type != "Uint32Array" || len(g.Index.Array) != 3*n || len(g.Attributes.Color.Array) != 4*n ||
+		len(g.Attributes.Normal.Array) != 3*n {
+		t.Fatalf("got %d indices of %s, %d colors, %d normals", len(g.Index.Array), g.Index.Type,
+			len(g.Attributes.Color.Array),
 			len(g.Attributes.Normal.Array))
 	}
 	for i, x := range m.Positions {

@@ -35,7 +35,8 @@ func New(ctx context.Context, endpoint, version string, ratio float64) (*Tracer,
 	if err != nil {
 		return nil, fmt.Errorf("tracing: %w", err)
 	}
-	about, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", "meshyard"), attribute.String("service.version", version)),
+	about, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", "meshyard"),
+		attribute.String("service.version", version)),
 		resource.WithFromEnv()) // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES
 	if err != nil {
 		return nil, fmt.Errorf("tracing: %w", err)

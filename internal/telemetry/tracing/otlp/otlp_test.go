@@ -13,7 +13,8 @@ func TestOffAllocatesNothing(t *testing.T) {
 	var off *Tracer
 	type key struct{}
 	ctx := context.WithValue(t.Context(), key{}, "value")
-	r := &http.Request{Method: http.MethodGet, Header: http.Header{"Traceparent": {"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}}
+	r := &http.Request{Method: http.MethodGet,
+		Header: http.Header{"Traceparent": {"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}}
 	n := testing.AllocsPerRun(100, func() {
 		ctx, request := off.Request(ctx, r)
 		ctx, span := tracing.Start(ctx, "work")

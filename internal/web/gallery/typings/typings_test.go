@@ -23,6 +23,7 @@ func TestFresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(got) != want {
-		t.Errorf("%s is not what the schema and the documents give: run go run ./internal/web/gallery/typings, then make web", output)
+		t.Errorf("%s is not what the schema and the documents give: run go run ./internal/web/gallery/typings, then make web",
+			output)
 	}
 }

@@ -19,7 +19,8 @@ func Drive(t testing.TB, baseURL, token string) []byte {
 	tab.SignIn(t, token)
 
 	tab.Do(t, "open the documentation", chromedp.Click(chromedp.CSS(`button[aria-label="Show Documentation Explorer"]`)))
-	tab.Await(t, "see the root types", `document.querySelector('.graphiql-doc-explorer')?.innerText.includes('Root Types')`)
+	tab.Await(t, "see the root types",
+		`document.querySelector('.graphiql-doc-explorer')?.innerText.includes('Root Types')`)
 	for _, root := range []string{"Query", "Mutation"} {
 		tab.Await(t, "see the root type "+root, fmt.Sprintf(docLink, root))
 	}
