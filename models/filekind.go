@@ -24,12 +24,16 @@ var modelTypes = map[string]struct{ contentType, sniffed string }{
 // programs, projects of slicers, and files that printers read. Their content type is the sniffed
 // one.
 var designTypes = extensions(`
-	.3dm .3dmf .abc .brep .brp .c4d .catpart .catproduct .csg .dwf .dwg .dxf .easm .edrw .eprt .f3z .fcstd .iam .idw .ifc .ipt .jscad
-	.jt .lwo .lxo .ma .max .mb .par .prt .psm .sab .sat .skp .slddrw .sldasm .sldprt .stpz .usd .usda .usdc .usdz .vox .vrml .x_b .x_t
+	.3dm .3dmf .abc .brep .brp .c4d .catpart .catproduct .csg .dwf .dwg .dxf .easm .edrw .eprt .f3z .fcstd .iam .idw
+	.ifc .ipt .jscad
+	.jt .lwo .lxo .ma .max .mb .par .prt .psm .sab .sat .skp .slddrw .sldasm .sldprt .stpz .usd .usda .usdc .usdz .vox
+	.vrml .x_b .x_t
 	.x3db .x3dv .xmt_bin .xmt_txt .ztl .zpr
 	.bgcode .fff .factory .form .g .gco .gx .makerbot .mix .nc .ngc .s3g .ufp .x3g
-	.cbddlp .chitubox .ctb .cws .cxdlp .cxdlpv4 .fdg .goo .lgs .lgs30 .lys .lyt .m5sp .mdlp .osf .osla .phz .photon .photons
-	.pm3 .pm3m .pm3n .pm3r .pm4n .pm4u .pm5 .pm5s .pmsq .pmx2 .prz .pw0 .pwma .pwmb .pwmo .pwms .pws .pwsq .pwmx .px6s .sl1 .sl1s
+	.cbddlp .chitubox .ctb .cws .cxdlp .cxdlpv4 .fdg .goo .lgs .lgs30 .lys .lyt .m5sp .mdlp .osf .osla .phz .photon
+	.photons
+	.pm3 .pm3m .pm3n .pm3r .pm4n .pm4u .pm5 .pm5s .pmsq .pmx2 .prz .pw0 .pwma .pwmb .pwmo .pwms .pws .pwsq .pwmx .px6s
+	.sl1 .sl1s
 	.svgx .uvj .vdt .vdx .voxl .zcode .zcodex`)
 
 // archiveTypes are the extensions of archives: things are often shared as one.

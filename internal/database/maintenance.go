@@ -77,7 +77,8 @@ func (postgresDialect) diagnose(ctx context.Context, db *DB, t Tables) (findings
 		Analyzed, AutoVacuum bool
 	}
 	err = db.Read.NewRaw(`SELECT relname AS name, n_live_tup AS live, n_dead_tup AS dead, n_mod_since_analyze AS modified,
-		coalesce(last_analyze, last_autoanalyze) IS NOT NULL AS analyzed, current_setting('autovacuum')::boolean AS auto_vacuum
+		coalesce(last_analyze, last_autoanalyze) IS NOT NULL AS analyzed,
+			current_setting('autovacuum')::boolean AS auto_vacuum
 		FROM pg_stat_user_tables WHERE schemaname = current_schema() AND relname NOT IN (?) ORDER BY relname`, bun.List(t.Queues)).Scan(ctx, &tables)
 	if err != nil {
 		return nil, err

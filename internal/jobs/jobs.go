@@ -379,14 +379,16 @@ func (q *Queue) FinishUpdate(ctx context.Context, tx *sql.Tx, updateID int64, at
 // DeliverWebhook inserts in tx the job that sends the messages of a webhook at the given time, or
 // now if the time is zero. If the job fails three times, the next DeliverOverdue inserts a new one.
 func (q *Queue) DeliverWebhook(ctx context.Context, tx *sql.Tx, webhookID int64, at time.Time) error {
-	_, err := q.client.InsertTx(ctx, tx, deliverWebhook{webhookID}, &river.InsertOpts{Queue: Webhooks, MaxAttempts: 3, ScheduledAt: at})
+	_, err := q.client.InsertTx(ctx, tx, deliverWebhook{webhookID},
+		&river.InsertOpts{Queue: Webhooks, MaxAttempts: 3, ScheduledAt: at})
 	return err
 }
 
 // DrivePrinter inserts in tx the job that looks at a printer at the given time, or now if the time
 // is zero. It is not retried: the next DriveOverdue inserts a new one.
 func (q *Queue) DrivePrinter(ctx context.Context, tx *sql.Tx, printerID int64, at time.Time) error {
-	_, err := q.client.InsertTx(ctx, tx, drivePrinter{printerID}, &river.InsertOpts{Queue: Printers, MaxAttempts: 1, ScheduledAt: at})
+	_, err := q.client.InsertTx(ctx, tx, drivePrinter{printerID},
+		&river.InsertOpts{Queue: Printers, MaxAttempts: 1, ScheduledAt: at})
 	return err
 }
 

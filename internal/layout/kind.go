@@ -8,12 +8,16 @@ import (
 // The extensions of files, by what they are.
 var (
 	modelTypes = set(`.stl .obj .mtl .3mf .ply .off .gltf .glb .amf .step .stp .iges .igs .scad .gcode .dae .3ds .fbx .blend .x3d .wrl .f3d
-		.3dm .3dmf .abc .brep .brp .c4d .catpart .catproduct .csg .dwf .dwg .dxf .easm .edrw .eprt .f3z .fcstd .iam .idw .ifc .ipt .jscad
-		.jt .lwo .lxo .ma .max .mb .par .prt .psm .sab .sat .skp .slddrw .sldasm .sldprt .stpz .usd .usda .usdc .usdz .vox .vrml .x_b .x_t
+		.3dm .3dmf .abc .brep .brp .c4d .catpart .catproduct .csg .dwf .dwg .dxf .easm .edrw .eprt .f3z .fcstd .iam .idw
+		.ifc .ipt .jscad
+		.jt .lwo .lxo .ma .max .mb .par .prt .psm .sab .sat .skp .slddrw .sldasm .sldprt .stpz .usd .usda .usdc .usdz .vox
+		.vrml .x_b .x_t
 		.x3db .x3dv .xmt_bin .xmt_txt .ztl .zpr
 		.bgcode .fff .factory .form .g .gco .gx .makerbot .mix .nc .ngc .s3g .ufp .x3g
-		.cbddlp .chitubox .ctb .cws .cxdlp .cxdlpv4 .fdg .goo .lgs .lgs30 .lys .lyt .m5sp .mdlp .osf .osla .phz .photon .photons
-		.pm3 .pm3m .pm3n .pm3r .pm4n .pm4u .pm5 .pm5s .pmsq .pmx2 .prz .pw0 .pwma .pwmb .pwmo .pwms .pws .pwsq .pwmx .px6s .sl1 .sl1s
+		.cbddlp .chitubox .ctb .cws .cxdlp .cxdlpv4 .fdg .goo .lgs .lgs30 .lys .lyt .m5sp .mdlp .osf .osla .phz .photon
+		.photons
+		.pm3 .pm3m .pm3n .pm3r .pm4n .pm4u .pm5 .pm5s .pmsq .pmx2 .prz .pw0 .pwma .pwmb .pwmo .pwms .pws .pwsq .pwmx .px6s
+		.sl1 .sl1s
 		.svgx .uvj .vdt .vdx .voxl .zcode .zcodex`)
 	archiveTypes  = set(".7z .bz2 .gz .lz .rar .tar .tbz2 .tgz .txz .tzst .xz .zip .zst")
 	pictureTypes  = set(".png .jpg .jpeg .jpe .jfif .gif .webp .avif .heic .heif .bmp .tif .tiff .svg")

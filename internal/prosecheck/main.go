@@ -1,6 +1,7 @@
-// Command prosecheck checks the language of Markdown files, GraphQL descriptions, comments of GraphQL
-// documents, and Go comments and string literals: words that are not used, each with its replacement, lines of prose and
-// comments longer than 100 columns, and links to files that do not exist.
+// Command prosecheck checks the language of Markdown files, GraphQL descriptions, comments of
+// GraphQL documents, and Go comments and string literals: words that are not used, each with its
+// replacement, lines of prose and comments longer than 100 columns, and links to files that do not
+// exist.
 //
 //	go run ./internal/prosecheck
 //

@@ -46,7 +46,8 @@ func fail(err error) {
 // operating system.
 func check(dir, system string) (problems []string, err error) {
 	roots, err := packages.Load(&packages.Config{
-		Mode:  packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps | packages.NeedTypes | packages.NeedSyntax,
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps | packages.NeedTypes |
+			packages.NeedSyntax,
 		Dir:   dir,
 		Env:   append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0"),
 		Tests: true,

@@ -62,13 +62,20 @@ func (s *Store) Stats(ctx context.Context, caller auth.Caller, userID int64, p S
 	mine := s.core.DB.Read.NewSelect().TableExpr("things").Column("id").Where("owner_id = ? AND state = ?", userID,
 		models.Published)
 	events := bun.SafeQuery(`
-		SELECT thing_id, created_at AS at, 'download' AS event FROM downloads WHERE thing_id IN (?0) AND created_at >= ?1 AND created_at < ?2
-		UNION ALL SELECT target_id, created_at, 'like' FROM likes WHERE target_type = 'thing' AND target_id IN (?0) AND created_at >= ?1 AND created_at < ?2
-		UNION ALL SELECT thing_id, created_at, 'collect' FROM collection_things WHERE thing_id IN (?0) AND created_at >= ?1 AND created_at < ?2
-		UNION ALL SELECT target_id, created_at, 'watch' FROM watches WHERE target_type = 'thing' AND target_id IN (?0) AND created_at >= ?1 AND created_at < ?2
-		UNION ALL SELECT thing_id, created_at, 'comment' FROM comments WHERE thing_id IN (?0) AND deleted_at IS NULL AND created_at >= ?1 AND created_at < ?2
-		UNION ALL SELECT thing_id, published_at, 'make' FROM makes WHERE thing_id IN (?0) AND state = 'published' AND published_at >= ?1 AND published_at < ?2
-		UNION ALL SELECT a.ancestor_id, t.published_at, 'remix' FROM thing_ancestors AS a JOIN things AS t ON t.id = a.thing_id
+		SELECT thing_id, created_at AS at, 'download' AS event FROM downloads
+			WHERE thing_id IN (?0) AND created_at >= ?1 AND created_at < ?2
+		UNION ALL SELECT target_id, created_at, 'like' FROM likes
+			WHERE target_type = 'thing' AND target_id IN (?0) AND created_at >= ?1 AND created_at < ?2
+		UNION ALL SELECT thing_id, created_at, 'collect' FROM collection_things
+			WHERE thing_id IN (?0) AND created_at >= ?1 AND created_at < ?2
+		UNION ALL SELECT target_id, created_at, 'watch' FROM watches
+			WHERE target_type = 'thing' AND target_id IN (?0) AND created_at >= ?1 AND created_at < ?2
+		UNION ALL SELECT thing_id, created_at, 'comment' FROM comments
+			WHERE thing_id IN (?0) AND deleted_at IS NULL AND created_at >= ?1 AND created_at < ?2
+		UNION ALL SELECT thing_id, published_at, 'make' FROM makes
+			WHERE thing_id IN (?0) AND state = 'published' AND published_at >= ?1 AND published_at < ?2
+		UNION ALL SELECT a.ancestor_id, t.published_at, 'remix' FROM thing_ancestors AS a
+			JOIN things AS t ON t.id = a.thing_id
 			WHERE a.ancestor_id IN (?0) AND t.state = 'published' AND t.published_at >= ?1 AND t.published_at < ?2`, mine, from, last.AddDate(0, 0, 1))
 	q := s.core.DB.Read.NewSelect().TableExpr("(?) AS e", events).ColumnExpr("? AS day, ? AS thing_id",
 		s.core.DB.Day("e.at"), thing)

@@ -95,7 +95,8 @@ func (l *archiveLoader) finishUser(ctx context.Context) error {
 	db := l.store.core.DB
 	// The images are files, which are loaded after their user.
 	_, err := db.Write.NewRaw(`UPDATE users SET avatar_id = coalesce((SELECT max(f.id) FROM files AS f WHERE f.target_type = 'avatar' AND f.target_id = users.id AND f.state = 'finalized'), 0),
-		cover_id = coalesce((SELECT max(f.id) FROM files AS f WHERE f.target_type = 'cover' AND f.target_id = users.id AND f.state = 'finalized'), 0)
+		cover_id = coalesce((SELECT max(f.id) FROM files AS f
+			WHERE f.target_type = 'cover' AND f.target_id = users.id AND f.state = 'finalized'), 0)
 		WHERE id IN (SELECT new_id FROM archive_ids WHERE source = ? AND noun = 'users')`, l.row.Source).Exec(ctx)
 	if err != nil {
 		return err

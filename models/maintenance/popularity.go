@@ -142,8 +142,10 @@ func actionsSince(ctx context.Context, db *models.DB, in bun.IDB, thingIDs []int
 	first time.Time) (rows []PopularityDay, err error) {
 	people := in.NewSelect().TableExpr("(?) AS e", bun.SafeQuery(`
 		SELECT thing_id, user_id, ?2 AS day, 1 AS weight FROM downloads WHERE thing_id IN (?0) AND created_at >= ?1
-		UNION ALL SELECT ct.thing_id, c.owner_id, ?3, 2 FROM collection_things AS ct JOIN collections AS c ON c.id = ct.collection_id WHERE ct.thing_id IN (?0) AND ct.created_at >= ?1
-		UNION ALL SELECT target_id, user_id, ?2, 3 FROM likes WHERE target_type = 'thing' AND target_id IN (?0) AND created_at >= ?1
+		UNION ALL SELECT ct.thing_id, c.owner_id, ?3, 2 FROM collection_things AS ct
+			JOIN collections AS c ON c.id = ct.collection_id WHERE ct.thing_id IN (?0) AND ct.created_at >= ?1
+		UNION ALL SELECT target_id, user_id, ?2, 3 FROM likes
+			WHERE target_type = 'thing' AND target_id IN (?0) AND created_at >= ?1
 		UNION ALL SELECT thing_id, owner_id, ?4, 8 FROM makes WHERE thing_id IN (?0) AND state = 'published' AND published_at >= ?1`,
 		bun.List(thingIDs), first, db.Day("created_at"), db.Day("ct.created_at"), db.Day("published_at"))).
 		Join("JOIN things AS t ON t.id = e.thing_id AND t.owner_id <> e.user_id").

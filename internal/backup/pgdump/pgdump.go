@@ -84,8 +84,10 @@ var drivers = []string{"default_query_exec_mode", "statement_cache_capacity", "d
 
 // programs lists the parameters that pg_dump and pg_restore accept in a URL: those of libpq.
 var programs = strings.Fields(`host hostaddr port dbname user passfile require_auth channel_binding connect_timeout client_encoding
-	options application_name keepalives keepalives_idle keepalives_interval keepalives_count tcp_user_timeout gssencmode sslmode
-	sslcompression sslcert sslkey sslrootcert sslcrl sslcrldir sslsni requirepeer krbsrvname gsslib service target_session_attrs
+	options application_name keepalives keepalives_idle keepalives_interval keepalives_count tcp_user_timeout gssencmode
+	sslmode
+	sslcompression sslcert sslkey sslrootcert sslcrl sslcrldir sslsni requirepeer krbsrvname gsslib service
+	target_session_attrs
 	load_balance_hosts`)
 
 // connection describes how pg_dump and pg_restore connect to a database.

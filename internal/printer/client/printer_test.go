@@ -149,7 +149,9 @@ func TestHostile(t *testing.T) {
 	}{
 		{"refuses", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, "refuses the key", "refuses the key",
 			false},
-		{"redirects", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL+r.URL.Path, 307) },
+		{"redirects", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, elsewhere.URL+r.URL.Path, http.StatusTemporaryRedirect)
+		},
 			"redirects (307)", "redirects", false},
 		{"fails", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, "responded with 500",
 			"responded with 500", true},
