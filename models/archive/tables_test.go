@@ -26,7 +26,7 @@ var notArchived = map[string]string{
 	"account_links": "short-lived", "webhooks": "of an instance", "webhook_deliveries": "of an instance",
 	"printers": "of an instance", "print_jobs": "of an instance", "print_pictures": "of an instance",
 	"things.popularity": "derived",
-	"nodes":             "of an instance", "link_imports": "short-lived", "link_things": "of an instance",
+	"link_imports":      "short-lived", "link_things": "of an instance",
 	"bulk_updates": "short-lived", "bulk_update_things": "short-lived",
 	"things.deletes_at": "short-lived: the thing is a draft",
 	"libraries":         "of an instance", "library_places": "of an instance", "library_things": "of an instance",
