@@ -350,20 +350,6 @@ func deleteWebhook(ctx context.Context, db *models.DB, id int64, whose string, a
 	return models.NoSuch("webhook", id)
 }
 
-type ownWebhooks struct{}
-
-func (ownWebhooks) Select(b *database.Builder, _ any) *bun.SelectQuery {
-	return b.Select().TableExpr("webhooks AS wh").Where("wh.owner_id = ?", b.Arg(database.CallerArg))
-}
-
-// Webhooks lists the webhooks of the caller, the latest first.
-func (s *Store) Webhooks(caller auth.Caller) (models.List, error) {
-	if err := managesWebhooks(caller); err != nil {
-		return models.List{}, err
-	}
-	return models.List{DB: s.core.DB.DB, By: database.Order{ID: "wh.id"}, Rows: ownWebhooks{}, Caller: caller.UserID}, nil
-}
-
 // Webhook returns a webhook of the caller. It returns NotFound for a webhook of another user.
 func (s *Store) Webhook(ctx context.Context, caller auth.Caller, fields Fields, id int64) (*Webhook, error) {
 	if err := managesWebhooks(caller); err != nil {
