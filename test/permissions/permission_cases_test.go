@@ -413,6 +413,8 @@ var permissions = []struct {
 		{"Mutation.testPrinter", "printer", `mutation { testPrinter(input: {id: $id}) { isUsable } }`, "", ""},
 		{"Mutation.sendToPrinter", "printer",
 			`mutation { sendToPrinter(input: {printerId: $id, fileId: $file}) { job { id } } }`, "", ""},
+		{"Mutation.sendToPrinter, a pending upload", "upload pending, upload staged",
+			`mutation { sendToPrinter(input: {printerId: 1, fileId: $file}) { job { id } } }`, "", ""},
 		{"Mutation.startPrint", "printer", `mutation { startPrint(input: {id: $job}) { job { id } } }`, "", ""},
 		{"Mutation.cancelPrint", "printer", `mutation { cancelPrint(input: {id: $job}) { job { id } } }`, "", ""},
 		{"Mutation.createWebhook", "",

@@ -93,6 +93,10 @@ func (j Job) Convert(source *os.File, used func(Usage)) (*os.File, error) {
 				return nil, j.tooMuchDisk()
 			}
 		}
+		// A child of the converter may have got the signal, and the converter only an error.
+		if size, _ := diskUse(j.Folder); size >= j.Memory {
+			return nil, j.tooMuchDisk()
+		}
 		return nil, j.failed(printed.String())
 	}
 	if size, files := diskUse(j.Folder); size > j.Memory || files > maxFiles {
