@@ -22,6 +22,7 @@ func TestBrowserGalleryProblems(t *testing.T) {
 	v.is("no choice of all users", `!document.querySelector('.people-filter input')`)
 	bare := `[...document.querySelectorAll('.problems li')].filter(e => e.innerText.startsWith('Bare'))`
 	v.await("both problems of the thing", bare+`.length === 2`)
+	v.await("the licenses", `!!document.querySelector('.problems select option[value="MIT"]')`)
 	v.run("choose a license", `document.querySelector('.problems select').value = 'MIT'`)
 	v.press(`document.querySelector('.problems select').form.querySelector('button')`)
 	v.sees("1 thing was changed.")
