@@ -34,8 +34,7 @@ type Options struct {
 	ThingFiles  int           // files of one thing; 0: DefaultThingFiles
 	Quotas      Quotas
 	Previews    child.Runner // generates previews in child processes
-	// PreviewWorkers is the number of previews that this process generates concurrently; see
-	// [Store.GeneratePreview].
+	// PreviewWorkers is the number of previews that this process generates concurrently.
 	PreviewWorkers int
 	Reserved       func(username string) bool // whether new users cannot have a name; nil: no name
 	// SendsMail reports whether the server sends mail, and OpenRegistration whether visitors may

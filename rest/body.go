@@ -167,7 +167,7 @@ type filePart struct {
 	kind  string          // the value of the field type, if it came after the file
 }
 
-// Kind implements [models.LateKind].
+// Kind implements [uploads.LateKind].
 func (f *filePart) Kind() string { return f.kind }
 
 // Seek implements io.Seeker, which graphql.Upload requires. It returns an error.
