@@ -308,8 +308,8 @@ func (a *Server) failingJobs(ctx context.Context) ([]jobs.Failing, error) {
 	return a.queue.Failing(ctx, time.Now().Add(-failedFor))
 }
 
-// Diagnose returns problems of the database, as [maintenance.Store.Diagnose] does, and background jobs
-// that fail.
+// Diagnose returns problems of the database, as [maintenance.Store.Diagnose] does, and background
+// jobs that fail.
 func (a *Server) Diagnose(ctx context.Context) ([]string, error) {
 	findings, err := a.Store.Maintenance.Diagnose(ctx)
 	if err != nil {
