@@ -3,11 +3,11 @@ package previews_test
 import (
 	"math"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/preview/cad"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -50,7 +50,9 @@ func TestCADWithoutConverter(t *testing.T) {
 // TestCADWithGmsh checks that STEP and BREP files have an image, models and mesh facts with gmsh,
 // and that a damaged file has a reason.
 func TestCADWithGmsh(t *testing.T) {
-	if _, err := exec.LookPath("gmsh"); err != nil {
+	if c, err := cad.Parse(gmsh); err != nil {
+		t.Fatal(err)
+	} else if err := c.Check(); err != nil { // gmsh is missing, or the kernel has no Landlock
 		servertest.Refused(t, servertest.Gmsh, err)
 	}
 	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {

@@ -27,10 +27,13 @@ func converter(t *testing.T, shell, script string) *cad.Converter {
 		t.Fatal(err)
 	}
 	c, err := cad.Parse(name + " {input} {output.stl}")
-	if err == nil {
-		err = c.Check()
-	}
 	if err != nil {
+		t.Fatal(err)
+	}
+	// Some kernels and containers have no Landlock. The gate requires these tests by this name.
+	if err := c.Check(); err != nil && !strings.Contains(os.Getenv("MESHYARD_TEST_REQUIRED"), "gmsh") {
+		t.Skip(err)
+	} else if err != nil {
 		t.Fatal(err)
 	}
 	return c
